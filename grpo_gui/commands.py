@@ -1,0 +1,42 @@
+"""What a person asks of a running trainer: small frozen dataclasses of plain values that pickle."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Finish the micro-batch at hand, save the training state, and wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Go on after a pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Do one step, then pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End the run after the micro-batch at hand and save the training state."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Save the training state and end this trainer, so that another process of ours can go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetHyperparameters:
+    """Change what may change while running, from the next step on. None leaves a value as it is."""
+
+    learning_rate: float | None = None
+    beta: float | None = None
+    epsilon: float | None = None
+    epsilon_high: float | None = None
+    temperature: float | None = None
+
+
+Command = Pause | Resume | Step | Stop | HandOver | SetHyperparameters

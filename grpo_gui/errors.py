@@ -1,0 +1,25 @@
+"""The errors that a person may read: each message names the thing and the next step."""
+
+
+class GrpoGuiError(Exception):
+    """Base of every error whose message is meant for the user."""
+
+
+class BadInputError(GrpoGuiError):
+    """The user handed in something that cannot be used; the CLI ends with exit code 2."""
+
+
+class StoreError(GrpoGuiError):
+    """The database cannot be opened, read or written (disk full, read-only, newer version, no database)."""
+
+
+class ModelError(GrpoGuiError):
+    """A model folder, checkpoint or tokenizer cannot be loaded or used."""
+
+
+class TrainingError(GrpoGuiError):
+    """Training cannot go on (non-finite loss, out of memory, a reward function that failed)."""
+
+
+class MissingExtraError(GrpoGuiError):
+    """An optional package is needed; the message holds the one install command."""

@@ -1,0 +1,1 @@
+"""The GRPO algorithm: tensors in, tensors out, no I/O."""

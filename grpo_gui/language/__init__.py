@@ -1,0 +1,1 @@
+"""The built-in language policy: decoder, tokenizer, generation, packed training."""

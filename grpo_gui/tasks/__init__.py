@@ -1,0 +1,1 @@
+"""Built-in tasks, prompt files and reward functions."""

@@ -1,0 +1,1 @@
+"""Configuration, presets, rollout, the trainer and where it runs."""
