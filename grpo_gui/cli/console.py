@@ -1,0 +1,157 @@
+"""What a headless run prints: JSON lines, or a progress bar with a live line of metrics."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Mapping
+from typing import TextIO
+
+from grpo_gui.events import (
+    Event,
+    EvalCompleted,
+    HyperparameterChanged,
+    RunFailed,
+    RunStatus,
+    StepCompleted,
+    TrainerStatus,
+)
+
+BAR_WIDTH = 24
+
+
+class JsonLines:
+    """One flushed JSON line per step, with the metric names of the store; non-finite values are null.
+
+    Held-out metrics belong to the line of the step they were measured after, so the line of a step
+    with a due evaluation waits for it.
+    """
+
+    def __init__(self, stream: TextIO, *, steps: int, eval_steps: int) -> None:
+        """Print to `stream`; `steps` and `eval_steps` tell after which steps an evaluation comes."""
+        self._stream = stream
+        self._steps = steps
+        self._eval_steps = eval_steps
+        self._held: dict[str, object] | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Print what the event completes."""
+        match event:
+            case StepCompleted():
+                self.flush()
+                self._held = {
+                    "step": event.step,
+                    "optimizer_step": event.optimizer_step,
+                    **_finite(dict(event.metrics)),
+                }
+                if not self._eval_due(event.step):
+                    self.flush()
+            case EvalCompleted():
+                if self._held is not None and self._held["step"] == event.step:
+                    self._held.update(_finite(dict(event.metrics)))
+                    self.flush()
+            case _:
+                pass
+
+    def flush(self) -> None:
+        """Print the held line, if any."""
+        if self._held is not None:
+            self._stream.write(json.dumps(self._held, allow_nan=False) + "\n")
+            self._stream.flush()
+            self._held = None
+
+    def _eval_due(self, step: int) -> bool:
+        return self._eval_steps > 0 and (step % self._eval_steps == 0 or step == self._steps)
+
+
+class ProgressLine:
+    """A progress bar with a live line of metrics; on a pipe or file one line every tenth of the run."""
+
+    def __init__(self, stream: TextIO, *, steps: int) -> None:
+        """Draw on `stream` until `steps` steps are done."""
+        self._stream = stream
+        self._steps = steps
+        self._live = stream.isatty()
+        self._held_out = math.nan
+        self._first_s: float | None = None
+        self._width = 0
+
+    def __call__(self, event: Event) -> None:
+        """Draw the event."""
+        match event:
+            case EvalCompleted():
+                self._held_out = dict(event.metrics).get("eval/accuracy", math.nan)
+                if event.step == 0:
+                    self._print(f"before training: held-out accuracy {self._held_out:.3f}")
+            case StepCompleted():
+                self._step(event)
+            case HyperparameterChanged():
+                self._print(f"step {event.step}: {event.name} {event.old} -> {event.new}")
+            case TrainerStatus() if event.message:
+                self._print(event.message)
+            case RunFailed():
+                self._print(event.message)
+                if event.traceback:
+                    self._print(event.traceback)
+            case _:
+                pass
+
+    def _step(self, event: StepCompleted) -> None:
+        now_s = time.monotonic()
+        if self._first_s is None:
+            self._first_s = now_s
+        done = event.step
+        rate = (done - 1) / (now_s - self._first_s) if now_s > self._first_s else math.nan
+        metrics = dict(event.metrics)
+        filled = round(BAR_WIDTH * done / self._steps)
+        line = (
+            f"step {done}/{self._steps} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] "
+            f"reward {_text(metrics, 'reward', 2)}  held-out {_number(self._held_out, 2)}  "
+            f"kl {_text(metrics, 'kl', 3)}  clip {_text(metrics, 'clip_ratio/region_mean', 3)}  "
+            f"entropy {_text(metrics, 'entropy', 2)}  loss {_text(metrics, 'loss', 3)}  "
+            f"{_number(rate, 1)} steps/s  {_left(self._steps - done, rate)}"
+        )
+        if self._live:
+            self._stream.write("\r" + line.ljust(self._width))
+            self._width = len(line)
+            if done == self._steps:
+                self._stream.write("\n")
+                self._width = 0
+            self._stream.flush()
+        elif done == 1 or done == self._steps or done % max(1, self._steps // 10) == 0:
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        if self._live and self._width:
+            self._stream.write("\n")
+            self._width = 0
+        self._stream.write(line + "\n")
+        self._stream.flush()
+
+
+def ending(status: RunStatus, run_id: int, database: str) -> str:
+    """The last sentence of a headless run: how it ended and where it is kept."""
+    return f"Run {run_id} {status.value}. Every completion is kept in {database}."
+
+
+def standard_output() -> TextIO:
+    """Standard output with a harmless replacement for characters that its encoding lacks."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return sys.stdout
+
+
+def _finite(metrics: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: value if math.isfinite(value) else None for name, value in metrics.items()}
+
+
+def _number(value: float, digits: int) -> str:
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def _text(metrics: Mapping[str, float], name: str, digits: int) -> str:
+    return _number(metrics.get(name, math.nan), digits)
+
+
+def _left(steps: int, rate: float) -> str:
+    return f"{steps / rate:.0f} s left" if rate > 0 else ""

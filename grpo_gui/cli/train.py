@@ -1,0 +1,92 @@
+"""`grpo-gui train`: the trainer without a window."""
+
+import queue
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_output
+from grpo_gui.cli.options import chosen_database, database_option
+from grpo_gui.commands import Command, Stop
+from grpo_gui.events import RunStatus
+
+BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
+
+
+@click.command()
+@click.option("--preset", default="default", show_default=True, help="Where the settings start from.")
+@click.option("--task", help="compare, sort, add, reverse, mix, or a JSONL or CSV file with prompts.")
+@click.option("--steps", type=int, help="Steps to train; a step is one rollout with its inner updates.")
+@click.option("--seed", type=int, help="Same seed and settings on the same machine: the same numbers.")
+@click.option("--device", help="auto, cpu, cuda:N or mps.")
+@click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Any other setting; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON line per step instead of the progress bar.")
+@click.option("--continue", "continued_run", type=int, hidden=True, help="Used by the window's background training.")
+@database_option
+@click.pass_context
+def train(
+    context: click.Context,
+    preset: str,
+    task: str | None,
+    steps: int | None,
+    seed: int | None,
+    device: str | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+    continued_run: int | None,
+    database: Path | None,
+) -> None:
+    """Train without a window. Exit code 0 only when all steps were done."""
+    database = chosen_database(context, database)
+    if continued_run is not None:
+        from grpo_gui.training.background import continue_run
+
+        sys.exit(_exit_code(continue_run(continued_run, database)))
+    from grpo_gui.training.presets import preset_config
+    from grpo_gui.training.validation import parse_override
+
+    config = preset_config(preset)
+    if task is not None:
+        config = replace(config, task=task) if task in BUILTIN_TASKS else replace(config, task="file", prompt_file=task)
+    given = {"steps": steps, "seed": seed, "device": device}
+    config = replace(config, **{name: value for name, value in given.items() if value is not None})
+    for override in overrides:
+        config = parse_override(config, override)
+
+    from grpo_gui.training.headless import train_headless
+
+    commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+    _stop_on_signals(commands)
+    output = standard_output()
+    lines = JsonLines(output, steps=config.steps, eval_steps=config.eval_steps)
+    watch = lines if as_json else ProgressLine(output, steps=config.steps)
+    run_ids: list[int] = []
+    status = train_headless(config, database, commands=commands, watch=watch, started=run_ids.append)
+    lines.flush()
+    click.echo(ending(status, run_ids[0], str(database)), err=as_json)
+    sys.exit(_exit_code(status))
+
+
+def _exit_code(status: RunStatus) -> int:
+    match status:
+        case RunStatus.FINISHED:
+            return 0
+        case RunStatus.STOPPED:
+            return 130
+        case _:
+            return 1
+
+
+def _stop_on_signals(commands: "queue.SimpleQueue[Command]") -> None:
+    """Ctrl+C and SIGTERM end the run after the micro-batch at hand; a second one ends it at once."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        commands.put(Stop())
+        signal.signal(number, signal.SIG_DFL)
+
+    signal.signal(signal.SIGINT, stop)
+    signal.signal(signal.SIGTERM, stop)

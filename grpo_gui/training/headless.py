@@ -1,0 +1,76 @@
+"""Training without a screen: the same trainer and store, watched by a callback instead of a window."""
+
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from grpo_gui.commands import Command
+from grpo_gui.events import Event, RunStatus
+from grpo_gui.paths import run_files_dir
+from grpo_gui.store.records import NewRun
+from grpo_gui.store.writer import StoreWriter
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.presets import run_name
+from grpo_gui.training.validation import config_to_json, validate
+
+
+@dataclass(frozen=True, slots=True)
+class _WatchedSink:
+    """Hands each event to the store, then to whoever watches."""
+
+    writer: StoreWriter
+    watch: Callable[[Event], None]
+
+    def emit(self, event: Event) -> None:
+        """Store the event and show it."""
+        self.writer.emit(event)
+        self.watch(event)
+
+    def congestion(self) -> str | None:
+        """The store's reason to wait, or None."""
+        return self.writer.congestion()
+
+
+def train_headless(
+    config: TrainConfig,
+    database: Path,
+    *,
+    commands: "queue.SimpleQueue[Command]",
+    watch: Callable[[Event], None],
+    started: Callable[[int], None],
+) -> RunStatus:
+    """Train a new run to its end in this thread and return how it ended.
+
+    Args:
+        config: validated here.
+        database: created when it does not exist.
+        commands: put Stop() in it to end the run early.
+        watch: called with every event after the store took it; must not raise.
+        started: called with the new run's id before the trainer warms up.
+
+    Raises:
+        BadInputError: the config cannot be used.
+        StoreError: the database cannot be used.
+    """
+    validate(config)
+    writer = StoreWriter.open(database)
+    try:
+        run = NewRun(
+            name=run_name(config),
+            task=config.task,
+            config=config_to_json(config),
+            seed=config.seed,
+            device=config.device,
+            origin="headless",
+        )
+        run_id = writer.create_run(run)
+        started(run_id)
+        # The trainer needs torch, which takes seconds to import: only from here on.
+        from grpo_gui.training.runner import run_in_foreground
+
+        return run_in_foreground(
+            config, run_id, _WatchedSink(writer, watch), commands, run_files_dir(database, run_id)
+        )
+    finally:
+        writer.close()
