@@ -1,0 +1,221 @@
+"""What a run's config may hold: one check per field, each answering with a sentence or None."""
+
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from grpo_gui.errors import BadInputError
+from grpo_gui.tasks.making import TASK_NAMES, make_task
+from grpo_gui.tasks.rewards import REWARDS
+from grpo_gui.training.config import RewardSpec, TrainConfig
+
+Check = Callable[[TrainConfig], str | None]
+
+LOSS_TYPES = ("grpo", "bnpo", "dapo", "dr_grpo", "cispo")
+IMPORTANCE_SAMPLING_LEVELS = ("token", "sequence")
+SCALE_REWARDS = ("group", "batch", "none")
+AGGREGATIONS = ("sum_then_normalize", "normalize_then_sum")
+ADVANTAGE_STDS = ("sample", "population")
+LARGEST_SEED = 2**63 - 1  # what SQLite keeps
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
+
+
+def _whole(name: str, label: str, least: int, most: int, why: str = "") -> Check:
+    def check(config: TrainConfig) -> str | None:
+        value: int = getattr(config, name)
+        if least <= value <= most:
+            return None
+        return f"{label} must be a whole number from {least} to {most}{why}; it is {value}."
+
+    return check
+
+
+def _number(name: str, label: str, least: float, most: float, *, above: bool = False, why: str = "") -> Check:
+    def check(config: TrainConfig) -> str | None:
+        value: float = getattr(config, name)
+        if math.isfinite(value) and (least < value if above else least <= value) and value <= most:
+            return None
+        span = f"above {least:g} and at most {most:g}" if above else f"from {least:g} to {most:g}"
+        return f"{label} must be {span}{why}; it is {value:g}."
+
+    return check
+
+
+def _choice(name: str, label: str, choices: tuple[str, ...]) -> Check:
+    def check(config: TrainConfig) -> str | None:
+        value: str = getattr(config, name)
+        return None if value in choices else f"{label} must be one of {', '.join(choices)}; it is {value!r}."
+
+    return check
+
+
+def _task_mix(config: TrainConfig) -> str | None:
+    if config.task != "mix":
+        return None
+    try:
+        make_task("mix", mix=config.task_mix)
+    except BadInputError as error:
+        return str(error)
+    return None
+
+
+def _prompt_file(config: TrainConfig) -> str | None:
+    if config.task != "file":
+        return None
+    if not config.prompt_file:
+        return "The task 'file' needs a prompt file (JSONL or CSV with a column 'prompt'); choose one."
+    if not Path(config.prompt_file).is_file():
+        return f"There is no file {config.prompt_file}; choose a JSONL or CSV file with a column 'prompt'."
+    return None
+
+
+def _sizes(config: TrainConfig) -> str | None:
+    if config.min_size < 0 or config.max_size < 0:
+        return "The sizes of a problem must be 0 (the task's own range) or more."
+    if config.task in ("mix", "file") or config.task not in TASK_NAMES:
+        return (
+            "Sizes belong to a single built-in task; leave them at 0." if config.min_size or config.max_size else None
+        )
+    try:
+        make_task(config.task, min_size=config.min_size, max_size=config.max_size)
+    except BadInputError as error:
+        return str(error)
+    return None
+
+
+def _rewards(config: TrainConfig) -> str | None:
+    if not config.rewards:
+        return "A run needs at least one reward; add one, for example exact."
+    names = [spec.name for spec in config.rewards]
+    for name in names:
+        if names.count(name) > 1:
+            return f"Two rewards are named {name!r}; give each its own name."
+    for spec in config.rewards:
+        sentence = _reward(spec)
+        if sentence:
+            return sentence
+    if all(spec.weight == 0 for spec in config.rewards):
+        return "Every reward has the weight 0, so nothing would be learned; give one a weight."
+    return None
+
+
+def _reward(spec: RewardSpec) -> str | None:
+    if not spec.name.strip() or "/" in spec.name:
+        return f"A reward's name must not be empty nor hold a slash; it is {spec.name!r}."
+    if not math.isfinite(spec.weight):
+        return f"The weight of the reward {spec.name!r} must be a finite number; it is {spec.weight}."
+    if spec.kind not in REWARDS:
+        return f"There is no reward {spec.kind!r}; choose one of {', '.join(REWARDS)}."
+    sentence = REWARDS[spec.kind].check(spec.argument)
+    return None if sentence is None else f"The reward {spec.name!r}: {sentence}"
+
+
+def _model(config: TrainConfig) -> str | None:
+    if config.model == "builtin" or Path(config.model).is_dir():
+        return None
+    return f"There is no model folder {config.model!r}; choose a folder with a checkpoint, or 'builtin'."
+
+
+def _micro_batch(config: TrainConfig) -> str | None:
+    size, prompts = config.micro_batch_prompts, config.prompts_per_step
+    if size == 0 or (0 < size <= prompts and prompts % size == 0):
+        return None
+    divisors = [str(number) for number in range(1, max(prompts, 0) + 1) if prompts % number == 0]
+    return (
+        f"The {prompts} prompts of a step cannot be split into micro-batches of {size}; "
+        f"use 0 (all at once) or a divisor: {', '.join(divisors)}."
+    )
+
+
+def _warmup(config: TrainConfig) -> str | None:
+    if 0 <= config.warmup_steps <= config.steps:
+        return None
+    return f"The warm-up must take from 0 to {config.steps} steps (the length of the run); it is {config.warmup_steps}."
+
+
+def _epsilon_high(config: TrainConfig) -> str | None:
+    value = config.epsilon_high
+    if value is None:
+        if config.loss_type == "cispo":
+            return "The loss cispo caps the ratio at epsilon_high itself; set it, usually to 5."
+        return None
+    if math.isfinite(value) and 0 < value <= 100:
+        return None
+    return f"The upper clip range (epsilon_high) must be above 0 and at most 100, or empty; it is {value:g}."
+
+
+def _delta(config: TrainConfig) -> str | None:
+    if config.delta is None:
+        return None
+    if config.loss_type == "cispo":
+        return "The loss cispo has no two-sided clip; leave delta empty."
+    upper = config.epsilon if config.epsilon_high is None else config.epsilon_high
+    if math.isfinite(config.delta) and config.delta > 1 + upper:
+        return None
+    return (
+        f"delta caps the ratio itself and must be above 1 + the upper clip range, {1 + upper:g}, or empty; "
+        f"it is {config.delta:g}."
+    )
+
+
+def _device(config: TrainConfig) -> str | None:
+    if _DEVICE.fullmatch(config.device):
+        return None
+    return f"The device must be auto, cpu, mps, cuda or cuda:N (cuda:0 is the first); it is {config.device!r}."
+
+
+def _bf16(config: TrainConfig) -> str | None:
+    if config.bf16 and config.device in ("cpu", "mps"):
+        return f"bf16 works on cuda only and the device is {config.device}; turn it off."
+    return None
+
+
+CHECKS: dict[str, Check] = {
+    "task": _choice("task", "The task", TASK_NAMES),
+    "task_mix": _task_mix,
+    "prompt_file": _prompt_file,
+    "min_size": _sizes,
+    "rewards": _rewards,
+    "model": _model,
+    "steps": _whole("steps", "The number of steps", 1, 10_000_000),
+    "prompts_per_step": _whole("prompts_per_step", "The number of prompts in a step", 1, 65536),
+    "num_generations": _whole(
+        "num_generations",
+        "The number of completions in a group (num_generations)",
+        2,
+        4096,
+        ", because a completion is judged against the others of its group",
+    ),
+    "num_iterations": _whole("num_iterations", "The number of inner updates (num_iterations)", 1, 1000),
+    "micro_batch_prompts": _micro_batch,
+    "max_completion_length": _whole("max_completion_length", "The longest completion, in tokens,", 1, 1_000_000),
+    "learning_rate": _number("learning_rate", "The learning rate", 0.0, 1.0, above=True),
+    "warmup_steps": _warmup,
+    "min_lr_ratio": _number("min_lr_ratio", "The share of the learning rate at the end", 0.0, 1.0),
+    "max_grad_norm": _number("max_grad_norm", "The largest gradient norm (0: no clipping)", 0.0, 1e9),
+    "weight_decay": _number("weight_decay", "The weight decay", 0.0, 10.0),
+    "loss_type": _choice("loss_type", "The loss type", LOSS_TYPES),
+    "importance_sampling_level": _choice(
+        "importance_sampling_level", "The importance sampling level", IMPORTANCE_SAMPLING_LEVELS
+    ),
+    "epsilon": _number("epsilon", "The clip range epsilon", 0.0, 1.0, above=True),
+    "epsilon_high": _epsilon_high,
+    "delta": _delta,
+    "beta": _number("beta", "The weight beta of the KL term", 0.0, 100.0),
+    "scale_rewards": _choice("scale_rewards", "The scaling of rewards", SCALE_REWARDS),
+    "multi_objective_aggregation": _choice(
+        "multi_objective_aggregation", "The way to blend several rewards", AGGREGATIONS
+    ),
+    "advantage_std": _choice("advantage_std", "The standard deviation of a group", ADVANTAGE_STDS),
+    "advantage_eps": _number("advantage_eps", "The number added to a group's standard deviation", 0.0, 1.0, above=True),
+    "temperature": _number("temperature", "The sampling temperature", 0.0, 10.0, above=True),
+    "top_k": _whole("top_k", "The number of likeliest tokens to sample from (top_k, 0: all)", 0, 10_000_000),
+    "top_p": _number("top_p", "The probability mass to sample from (top_p)", 0.0, 1.0, above=True),
+    "eval_steps": _whole("eval_steps", "The steps between held-out evaluations (0: never)", 0, 10_000_000),
+    "eval_prompts": _whole("eval_prompts", "The number of held-out prompts", 1, 100_000),
+    "seed": _whole("seed", "The seed", 0, LARGEST_SEED),
+    "device": _device,
+    "threads": _whole("threads", "The number of processor threads", 1, 1024),
+    "bf16": _bf16,
+}
