@@ -1,0 +1,75 @@
+"""Phosphor icons through qtawesome, coloured from the theme and rebuilt when it changes."""
+
+from collections.abc import Callable
+
+import qtawesome
+from PySide6.QtCore import QObject, QSize
+from PySide6.QtGui import QIcon, QPixmap
+
+from grpo_gui.ui import theme
+
+ICONS: dict[str, str] = {
+    "train": "ph.chart-line",
+    "completions": "ph.text-align-left",
+    "settings": "ph.gear-six",
+    "start": "ph.play-fill",
+    "pause": "ph.pause-fill",
+    "resume": "ph.play-fill",
+    "step": "ph.skip-forward-fill",
+    "stop": "ph.stop-fill",
+    "again": "ph.arrow-clockwise",
+    "database": "ph.database",
+    "folder": "ph.folder-open",
+    "file": "ph.file-text",
+    "sort": "ph.sort-ascending",
+    "compare": "ph.scales",
+    "add": "ph.plus",
+    "reverse": "ph.arrows-left-right",
+    "mix": "ph.stack",
+    "selected": "ph.check-circle-fill",
+    "check": "ph.check",
+    "remove": "ph.x",
+    "search": "ph.magnifying-glass",
+    "filter": "ph.funnel",
+    "columns": "ph.columns",
+    "pin": "ph.push-pin",
+    "pinned": "ph.push-pin-fill",
+    "follow": "ph.crosshair-simple",
+    "plots": "ph.squares-four",
+    "learning": "ph.trend-up",
+    "health": "ph.heartbeat",
+    "output": "ph.text-align-left",
+    "warning": "ph.warning-fill",
+    "error": "ph.warning-octagon-fill",
+    "info": "ph.info",
+    "good": "ph.check-circle",
+    "down": "ph.caret-down",
+    "up": "ph.caret-up",
+    "right": "ph.caret-right",
+    "left": "ph.caret-left",
+    "panel": "ph.layout",
+    "note": "ph.note-pencil",
+    "curve": "ph.chart-line",
+    "copy": "ph.copy",
+    "keys": "ph.keyboard",
+    "more": "ph.dots-three",
+}
+"""What an icon means -> its name in qtawesome. Views name the meaning, never the font's name."""
+
+
+def icon(name: str, color: str = "text2", disabled: str = "text3") -> QIcon:
+    """Return the icon for a meaning of `ICONS`, drawn in a colour token of the current theme."""
+    now = theme.current()
+    result: QIcon = qtawesome.icon(ICONS[name], color=now.color(color), color_disabled=now.color(disabled))
+    return result
+
+
+def pixmap(name: str, color: str = "text2", size: int = 16) -> QPixmap:
+    """Return the icon as a picture of `size` design pixels."""
+    side = theme.px(size)
+    return icon(name, color).pixmap(QSize(side, side))
+
+
+def keep_icon(owner: QObject, set_icon: Callable[[QIcon], None], name: str, color: str = "text2") -> None:
+    """Hand `owner` the icon now and again after every change of theme, for as long as it lives."""
+    theme.follow(owner, lambda: set_icon(icon(name, color)))

@@ -1,0 +1,300 @@
+"""What every view gets: the selected run, its events, background reads, and the way to start and steer a trainer."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from grpo_gui.commands import Command, HandOver, Step
+from grpo_gui.events import Event, RunStarted, RunStatus, StepCompleted, TrainerStatus
+from grpo_gui.store.records import NewRun, RunRecord
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.handle import TrainerHandle
+from grpo_gui.training.presets import run_name
+from grpo_gui.training.validation import config_from_json, config_to_json
+from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
+from grpo_gui.ui.event_pump import EventPump
+
+if TYPE_CHECKING:
+    from grpo_gui.settings import Settings
+    from grpo_gui.store.reader import StoreReader
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FOLLOW_INTERVAL_MS = 250
+RUNS_EVERY = 8  # ticks of the follow timer between two looks for runs of other processes
+
+
+class Writer(Protocol):
+    """What the window asks of the store's writer."""
+
+    def create_run(self, run: NewRun) -> int:
+        """Insert a run and return its id once it is committed; blocks, so never call it on the GUI thread."""
+
+    def add_note(self, run_id: int, step: int, text: str) -> None:
+        """Keep a note of the user at a step."""
+
+    def rename_run(self, run_id: int, name: str) -> None:
+        """Give a run another name."""
+
+
+class Launcher(Protocol):
+    """Where trainers come from; app.py knows."""
+
+    def start(self, config: TrainConfig, run_id: int, *, resume: bool) -> TrainerHandle:
+        """Start the embedded trainer."""
+
+    def start_in_background(self, run_id: int) -> TrainerHandle:
+        """Start a process of ours that goes on with a run that was handed over."""
+
+    def attach(self, run: RunRecord) -> TrainerHandle | None:
+        """Return a handle for an active run of another process of ours, None if commands cannot reach it."""
+
+
+class Workspace(QObject):
+    """One database with a selected run. Everything here happens on the GUI thread; reads happen beside it."""
+
+    runs_changed = Signal(object)  # list[RunRecord], newest first
+    run_selected = Signal(object)  # RunRecord | None: another run, or none
+    run_updated = Signal(object)  # RunRecord: the selected run has new numbers or another status
+    events = Signal(object)  # list[Event] of the selected run, one batch of the pump
+    all_events = Signal(object)  # list[Event] of every run trained in this window
+    store_grew = Signal()  # the store has points of the selected run that no event told: read on after your last step
+    status_changed = Signal(object)  # TrainerStatus of the run trained in this window
+    handle_changed = Signal()  # a trainer started or ended
+    group_selected = Signal(object)  # GroupRef
+    completion_selected = Signal(object)  # CompletionRef
+    step_selected = Signal(int)
+    view_requested = Signal(str)  # train, completions
+    new_run_requested = Signal()  # show the form
+    problem = Signal(str, str)  # a sentence for the user, and a traceback or ""
+
+    def __init__(
+        self,
+        database: Path,
+        settings: "Settings",
+        tasks: "BackgroundTasks[StoreReader]",
+        pump: EventPump,
+        writer: Writer,
+        launcher: Launcher,
+    ) -> None:
+        super().__init__()
+        self.database = database
+        self.settings = settings
+        self.runs: list[RunRecord] = []
+        self.run: RunRecord | None = None
+        self.handle: TrainerHandle | None = None  # the trainer in this window, also after its end
+        self.status: TrainerStatus | None = None  # its newest status
+        self.is_starting = False
+        self._attached: TrainerHandle | None = None  # of the selected run, when another process of ours trains it
+        self._tasks, self._pump, self._writer, self._launcher = tasks, pump, writer, launcher
+        self._ticks = 0
+        pump.batch.connect(self._take_batch)
+        pump.lagged.connect(self._read_on)
+        self._follow_timer = QTimer(self)
+        self._follow_timer.setInterval(FOLLOW_INTERVAL_MS)
+        self._follow_timer.timeout.connect(self._tick)
+        self._follow_timer.start()
+
+    # --- reading
+
+    def read(
+        self,
+        function: "Callable[[StoreReader], T]",
+        done: Callable[[T], None],
+        failed: Callable[[TaskFailure], None] | None = None,
+        *,
+        key: str = "",
+    ) -> None:
+        """Run `function` with a reader beside the GUI thread and call `done` with its result on the GUI thread.
+
+        Of reads with the same `key` only the newest is delivered. Without `failed`, errors become `problem`.
+        `done` should be a method of the widget: it is dropped when the widget is gone.
+        """
+        self._tasks.run(function, done, failed or self._report, key)
+
+    def refresh_runs(self) -> None:
+        """Read the run list again; `runs_changed` follows."""
+        self.read(lambda reader: list(reader.runs()), self._take_runs, key="workspace.runs")
+
+    # --- runs
+
+    @property
+    def is_training(self) -> bool:
+        """True while the trainer of this window is alive."""
+        return self.handle is not None and self.handle.is_running()
+
+    @property
+    def is_selected_trained_here(self) -> bool:
+        """True while the selected run is the one this window trains."""
+        return (
+            self.run is not None and self.is_training and self.handle is not None and self.handle.run_id == self.run.id
+        )
+
+    def select_run(self, run_id: int | None) -> None:
+        """Show another run, or none; `run_selected` follows (at once for None and for runs of the list)."""
+        if run_id is None:
+            self._select(None)
+            return
+        known = next((run for run in self.runs if run.id == run_id), None)
+        if known is not None:
+            self._select(known)
+        else:
+            self.read(lambda reader: reader.run(run_id), self._select, key="workspace.select")
+
+    def start(self, config: TrainConfig, *, only_one_step: bool = False) -> None:
+        """Create a run and start the trainer of this window; ignored while one is alive or starting."""
+        if self.is_training or self.is_starting:
+            return
+        self.is_starting = True
+        new = NewRun(run_name(config), config.task, config_to_json(config), config.seed, config.device)
+        self.handle_changed.emit()
+
+        def create(reader: "StoreReader") -> RunRecord:
+            return reader.run(self._writer.create_run(new))
+
+        def created(run: RunRecord) -> None:
+            self._launch(config, run, resume=False)
+            if only_one_step:
+                self.post(Step())
+
+        self._tasks.run(create, created, self._start_failed)
+
+    def resume_run(self, run: RunRecord) -> None:
+        """Go on with a stopped or interrupted run from its saved state, in this window."""
+        if not (self.is_training or self.is_starting):
+            self._launch(config_from_json(run.config), run, resume=True)
+
+    def post(self, command: Command) -> None:
+        """Hand a command to the trainer of this window, else to the process that trains the selected run."""
+        if self.is_training and self.handle is not None:
+            self.handle.post(command)
+        elif self._attached is not None:
+            self._attached.post(command)
+
+    @property
+    def can_post(self) -> bool:
+        """True while a trainer listens: in this window, or elsewhere for the selected run."""
+        return self.is_training or (self._attached is not None and self.run is not None and self.run.status.is_active)
+
+    def hand_over(self) -> None:
+        """Ask the trainer of this window to save its state and end; a background process of ours then goes on."""
+        self.post(HandOver())
+
+    def add_note(self, step: int, text: str) -> None:
+        """Keep a note at a step of the selected run."""
+        if self.run is not None:
+            run_id = self.run.id
+            self._tasks.run(lambda _: self._writer.add_note(run_id, step, text), self._noted, self._report)
+
+    def rename_run(self, run_id: int, name: str) -> None:
+        """Give a run another name."""
+        self._tasks.run(lambda _: self._writer.rename_run(run_id, name), self._renamed, self._report)
+
+    def close(self) -> None:
+        """End the timers; the caller ends trainer, tasks and store."""
+        self._follow_timer.stop()
+
+    # --- inside
+
+    def _launch(self, config: TrainConfig, run: RunRecord, *, resume: bool) -> None:
+        self.is_starting = False
+        self.status = TrainerStatus(run.id, RunStatus.WARMING_UP, run.steps_done)
+        self._select(replace(run, status=RunStatus.WARMING_UP))
+        self.handle = self._launcher.start(config, run.id, resume=resume)
+        self.refresh_runs()
+        self.status_changed.emit(self.status)
+        self.handle_changed.emit()
+
+    def _start_failed(self, failure: TaskFailure) -> None:
+        self.is_starting = False
+        self._report(failure)
+        self.handle_changed.emit()
+
+    def _select(self, run: RunRecord | None) -> None:
+        self.run = run
+        self._attached = None
+        if run is not None and run.status.is_active and not self.is_selected_trained_here:
+            self._attached = self._launcher.attach(run)
+        self.run_selected.emit(run)
+        self.handle_changed.emit()
+
+    def _take_runs(self, runs: list[RunRecord]) -> None:
+        self.runs = runs
+        self.runs_changed.emit(runs)
+
+    def _take_batch(self, events: list[Event]) -> None:
+        ended = False
+        for event in events:
+            if isinstance(event, TrainerStatus):
+                self.status = event
+                ended = ended or not event.status.is_active
+                self.status_changed.emit(event)
+        self._count_in(events)
+        self.all_events.emit(events)
+        if self.run is not None:
+            mine = [event for event in events if event.run_id == self.run.id]
+            if mine:
+                self.events.emit(mine)
+        if ended:
+            self.handle_changed.emit()
+            self.refresh_runs()
+
+    def _count_in(self, events: list[Event]) -> None:
+        """Bring the selected run's record up to date from its events."""
+        if self.run is None:
+            return
+        run = before = self.run
+        for event in events:
+            if event.run_id != run.id:
+                continue
+            if isinstance(event, TrainerStatus):
+                run = replace(run, status=event.status, message=event.message)
+            elif isinstance(event, RunStarted):
+                run = replace(run, device=event.device, parameters=event.parameters, versions=event.versions)
+            elif isinstance(event, StepCompleted):
+                sampled = sum(len(group.completions) for group in event.groups)
+                run = replace(run, steps_done=event.step, completions=run.completions + sampled)
+        if run is not before:
+            self.run = run
+            self.run_updated.emit(run)
+
+    def _read_on(self) -> None:
+        """Let views read what they missed once the store's writer has committed it."""
+        QTimer.singleShot(2 * FOLLOW_INTERVAL_MS, self, self.store_grew.emit)
+
+    def _tick(self) -> None:
+        self._ticks += 1
+        run = self.run
+        if run is not None and run.status.is_active and not self.is_selected_trained_here:
+            run_id = run.id
+            self.read(lambda reader: reader.run(run_id), self._take_followed, key="workspace.follow")
+        if self._ticks % RUNS_EVERY == 0:
+            self.refresh_runs()
+
+    def _take_followed(self, run: RunRecord) -> None:
+        if self.run is None or self.run.id != run.id or self.run == run or self.is_selected_trained_here:
+            return
+        was_active, self.run = self.run.status.is_active, run
+        self.run_updated.emit(run)
+        self.store_grew.emit()
+        if was_active and not run.status.is_active:
+            self.handle_changed.emit()
+
+    def _noted(self, _: None) -> None:
+        self.store_grew.emit()
+
+    def _renamed(self, _: None) -> None:
+        self.refresh_runs()
+
+    def _report(self, failure: TaskFailure) -> None:
+        if failure.traceback:
+            logger.error("A background task failed:\n%s", failure.traceback)
+        else:
+            logger.warning("%s", failure.message)
+        self.problem.emit(failure.message, failure.traceback)
