@@ -107,6 +107,7 @@ _FIELDS = """
 QLineEdit, QPlainTextEdit, QAbstractSpinBox { background: $surface; color: $text; border: 1px solid $ctl;
   border-radius: 4px; padding: 0 6px; min-height: @22; selection-background-color: $accent;
   selection-color: $onaccent; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { width: 0; height: 0; border: none; }
 QLineEdit:focus, QPlainTextEdit:focus, QAbstractSpinBox:focus { border-color: $accent; }
 QLineEdit[state="edited"] { background: $soft; border-color: $accent; }
 QLineEdit[state="bad"] { border-color: $bad; }

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.commands import Command, HandOver, Step
 from grpo_gui.events import Event, RunStarted, RunStatus, StepCompleted, TrainerStatus
+from grpo_gui.settings import Settings
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
@@ -19,7 +20,6 @@ from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.event_pump import EventPump
 
 if TYPE_CHECKING:
-    from grpo_gui.settings import Settings
     from grpo_gui.store.reader import StoreReader
 
 logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class Workspace(QObject):
     def __init__(
         self,
         database: Path,
-        settings: "Settings",
+        settings: Settings,
         tasks: "BackgroundTasks[StoreReader]",
         pump: EventPump,
         writer: Writer,

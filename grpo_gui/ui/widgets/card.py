@@ -33,7 +33,7 @@ class CardHeader(QWidget):
         self.value.hide()
         self._has_hint = False
         self._extra: list[QWidget] = []
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(theme.px(tokens.CARD_HEADER_HEIGHT))
         self._fit()
 
@@ -64,8 +64,12 @@ class CardHeader(QWidget):
         self._row.addWidget(widget)
         self._fit()
 
+    def sizeHint(self) -> QSize:
+        """Ask only for what always stays; take what there is."""
+        return self.minimumSizeHint()
+
     def minimumSizeHint(self) -> QSize:
-        """Ask only for what always stays."""
+        """Title, value and buttons always stay."""
         return QSize(self._width_of([self.title, self.value, *self._extra]), theme.px(tokens.CARD_HEADER_HEIGHT))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
