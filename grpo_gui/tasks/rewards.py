@@ -19,7 +19,8 @@ PATTERN_TIMEOUT_S = 1.0
 NEAR_MISS = 0.2  # what all positions right would earn an answer that is not exact
 PER_CHARACTER = 0.2
 
-_NUMBER = re.compile(r"[-+]?\d[\d,]*(?:\.\d+)?|[-+]?\.\d+")
+# a sign behind a digit is a dash or a minus between numbers; commas count only as marks of thousands
+_NUMBER = re.compile(r"(?:(?<!\d)[-+])?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)")
 
 
 class RewardFunction(Protocol):
