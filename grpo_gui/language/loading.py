@@ -1,0 +1,69 @@
+"""Load and save a language model as a Hugging Face folder; the built-in base model is one of them."""
+
+from pathlib import Path
+
+import torch
+
+import grpo_gui
+from grpo_gui.errors import ModelError
+from grpo_gui.language.config import DecoderConfig
+from grpo_gui.language.decoder import Decoder
+from grpo_gui.language.policy import LanguagePolicy
+from grpo_gui.language.tokenizer import Tokenizer
+from grpo_gui.language.tokenizer_files import load_tokenizer, save_tokenizer, write_json
+from grpo_gui.language.weights import build_decoder, read_json, read_weights, write_weights
+
+BUILTIN = "builtin"
+CONFIG = "config.json"
+
+
+def builtin_folder() -> Path:
+    """The folder of the base model that is shipped: inside an installed package, beside it in a clone."""
+    package = Path(grpo_gui.__file__).parent
+    for folder in (package / "resources" / "base", package.parent / "resources" / "base"):
+        if (folder / CONFIG).is_file():
+            return folder
+    raise ModelError(
+        "The built-in base model is missing from resources/base; install grpo-gui again or run grpo-gui pretrain."
+    )
+
+
+def load_policy(model: str, device: torch.device | str) -> LanguagePolicy:
+    """The policy in a folder of the Llama family, or the built-in one; in float32 on `device`.
+
+    Args:
+        model: "builtin", or the path of a folder with config.json, tokenizer.json and safetensors.
+        device: as torch names it, for example "cpu" or "cuda:0".
+
+    Raises:
+        ModelError: the folder is missing, incomplete, damaged or of another architecture.
+    """
+    folder = builtin_folder() if model == BUILTIN else Path(model)
+    if not folder.is_dir():
+        raise ModelError(
+            f"The model folder {folder} does not exist; choose a folder, or {BUILTIN!r} for the shipped model."
+        )
+    config = DecoderConfig.from_json(read_json(folder, CONFIG))
+    tokenizer = load_tokenizer(folder, config)
+    decoder = build_decoder(config, read_weights(folder), folder)
+    return LanguagePolicy(decoder.to(device), tokenizer)
+
+
+def save_model(
+    folder: Path, model: Decoder, tokenizer: Tokenizer, config: DecoderConfig, dtype: torch.dtype = torch.float32
+) -> None:
+    """Write a folder that `load_policy` and transformers' Auto classes load; it is made when missing.
+
+    Raises:
+        ModelError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_weights(folder, model, dtype)
+        save_tokenizer(folder, tokenizer)
+        name = str(dtype).removeprefix("torch.")
+        write_json(folder / CONFIG, {**config.to_json(), "dtype": name, "torch_dtype": name})
+    except OSError as error:
+        raise ModelError(
+            f"The model cannot be saved in {folder} ({error}); choose a folder with room and write access."
+        ) from error
