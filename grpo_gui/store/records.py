@@ -161,7 +161,8 @@ class CompletionQuery:
     max_reward: float | None = None
     min_tokens: int | None = None
     max_tokens: int | None = None
-    sort: str = "newest"  # newest, oldest, reward_high, reward_low, longest, advantage_high, advantage_low, kl_high, clipped_high
+    # newest, oldest, reward_high, reward_low, longest, advantage_high, advantage_low, kl_high, clipped_high
+    sort: str = "newest"
 
 
 @dataclass(frozen=True, slots=True)

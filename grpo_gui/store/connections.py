@@ -1,0 +1,152 @@
+"""Opens the database for the writer and for readers, after looking whether it is one of ours and of our version."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from grpo_gui.errors import StoreError
+from grpo_gui.store.failures import store_error
+from grpo_gui.store.schema import APPLICATION_ID, SCHEMA_VERSION, make_migrations
+
+BUSY_TIMEOUT_MS = 5000
+
+
+def connect_writer(path: Path) -> sqlite3.Connection:
+    """Open the database for writing; create it when it is not there, migrate it when it is older.
+
+    A copy named `NAME.before-vN.db` is made before a migration. Must run in the thread that uses the connection.
+
+    Raises:
+        StoreError: the file cannot be used; it is left as it was.
+    """
+    _check_place(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"The folder {path.parent} for the database cannot be made ({error.strerror}). Choose another database."
+        ) from error
+    try:
+        connection = sqlite3.connect(path, isolation_level=None)
+    except sqlite3.Error as error:
+        raise store_error(error, path) from error
+    try:
+        _prepare(connection, path)
+    except sqlite3.Error as error:
+        connection.close()
+        raise store_error(error, path) from error
+    except StoreError:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_reader(path: Path) -> sqlite3.Connection:
+    """Open the database read-only, for the calling thread.
+
+    Raises:
+        StoreError: there is no database, or it cannot be read by this version.
+    """
+    _check_place(path)
+    if not path.exists():
+        raise StoreError(f"There is no database at {path}. Start a run to make it, or choose another database.")
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        raise store_error(error, path) from error
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        version = _version(connection, path)
+        if version < SCHEMA_VERSION:
+            raise StoreError(
+                f"The database {path} was made by an older version of grpo-gui. Open it once in the window, "
+                "which brings it up to date and keeps a copy."
+            )
+    except sqlite3.Error as error:
+        connection.close()
+        raise store_error(error, path) from error
+    except StoreError:
+        connection.close()
+        raise
+    return connection
+
+
+def copy_before_migration(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy the database beside itself and return the copy's path. An earlier copy is never overwritten."""
+    copy = path.with_name(f"{path.stem}.before-v{version}{path.suffix}")
+    number = 2
+    while copy.exists():
+        copy = path.with_name(f"{path.stem}.before-v{version}-{number}{path.suffix}")
+        number += 1
+    unfinished = copy.with_name(copy.name + ".part")
+    unfinished.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(unfinished)) as target:
+            connection.backup(target)
+        unfinished.rename(copy)
+    except (sqlite3.Error, OSError) as error:
+        unfinished.unlink(missing_ok=True)
+        raise StoreError(
+            f"The database {path} must be brought up to date, but the copy {copy} that is made before could not be "
+            f"written ({error}). Free some space in that folder and try again."
+        ) from error
+    return copy
+
+
+def _check_place(path: Path) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder, not a database. Name a file in it, such as {path / 'grpo-gui.db'}.")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is not an ordinary file. Choose another database.")
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    version = _version(connection, path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
+    connection.execute(f"PRAGMA cache_size = -{64 << 10}")
+    if version < SCHEMA_VERSION:
+        if version:
+            copy_before_migration(connection, path, SCHEMA_VERSION)
+        _migrate(connection)
+    # Fails now, not in the middle of a run, when the file may not be written.
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("ROLLBACK")
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    from sqlite_utils import Database
+
+    # One transaction around all: nobody else migrates meanwhile, and a failure leaves the old version.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        make_migrations().apply(Database(connection, execute_plugins=False))
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """The schema's version; 0 for an empty file.
+
+    Raises:
+        StoreError: it is another program's database, or one of a newer version.
+    """
+    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
+    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+    if tables and owner != APPLICATION_ID:
+        raise StoreError(
+            f"{path} is a database of another program, not of grpo-gui. It was left as it is; choose another file."
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"The database {path} was written by a newer version of grpo-gui (schema {version}, this version knows "
+            f"{SCHEMA_VERSION}). It was left as it is; update grpo-gui, or choose another database."
+        )
+    return version

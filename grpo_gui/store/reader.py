@@ -1,0 +1,117 @@
+"""What the views ask of the database: one object per thread, read-only, plain records out."""
+
+from pathlib import Path
+
+from grpo_gui.store import completion_reads, group_reads, run_reads, series_reads
+from grpo_gui.store.reading import ReadConnection
+from grpo_gui.store.records import (
+    ChangeRecord,
+    CompletionPage,
+    CompletionQuery,
+    GroupPage,
+    GroupRecord,
+    GroupRef,
+    NoteRecord,
+    RunRecord,
+    SeriesPoints,
+    StepTotals,
+)
+
+
+class StoreReader:
+    """Reads the database while others write it; used only in the thread that made it.
+
+    Every method raises StoreError, with a sentence, when the database cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the database read-only.
+
+        Raises:
+            StoreError: there is no database, or it cannot be read by this version.
+        """
+        self._connection = ReadConnection(path)
+
+    def close(self) -> None:
+        """Close the connection; calling it again does nothing."""
+        self._connection.close()
+
+    def __enter__(self) -> "StoreReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def data_version(self) -> int:
+        """A number that changes whenever somebody else has committed."""
+        return int(self._connection.rows("PRAGMA data_version")[0][0])
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """All runs, newest first."""
+        return run_reads.runs(self._connection)
+
+    def run(self, run_id: int) -> RunRecord | None:
+        """One run, None when it is not there."""
+        return run_reads.run(self._connection, run_id)
+
+    def changes(self, run_id: int) -> tuple[ChangeRecord, ...]:
+        """The hyperparameters changed while the run was going, in order."""
+        return run_reads.changes(self._connection, run_id)
+
+    def notes(self, run_id: int) -> tuple[NoteRecord, ...]:
+        """The user's notes, by step."""
+        return run_reads.notes(self._connection, run_id)
+
+    def tasks(self, run_id: int) -> tuple[str, ...]:
+        """The tasks that the run has sampled, by name."""
+        return run_reads.tasks(self._connection, run_id)
+
+    def series_names(self, run_id: int) -> tuple[str, ...]:
+        """The metrics of a run, in the order in which they first came."""
+        return series_reads.series_names(self._connection, run_id)
+
+    def points(self, run_id: int, name: str, after_step: int | None = None) -> SeriesPoints:
+        """The points of one metric after a step, by rising step; empty when the run has no such metric."""
+        return series_reads.points(self._connection, run_id, name, after_step)
+
+    def totals(self, run_id: int, after_step: int | None = None) -> StepTotals:
+        """The step table of a run after a step, by rising step."""
+        return series_reads.totals(self._connection, run_id, after_step)
+
+    def newest_step(self, run_id: int) -> int | None:
+        """The newest step that is stored, None before the first."""
+        return series_reads.newest_step(self._connection, run_id)
+
+    def group(self, ref: GroupRef) -> GroupRecord | None:
+        """One group, None when it is not there."""
+        return group_reads.group(self._connection, ref)
+
+    def groups_of_step(self, run_id: int, step: int) -> tuple[GroupRecord, ...]:
+        """All groups of a step, in order of the prompts."""
+        return group_reads.groups_of_step(self._connection, run_id, step)
+
+    def completion_page(
+        self, query: CompletionQuery, cursor: tuple[float | int, ...] | None = None, limit: int = 200
+    ) -> CompletionPage:
+        """The next completions after `cursor` in the query's order.
+
+        Raises:
+            BadInputError: there is no such order.
+        """
+        return completion_reads.completion_page(self._connection, query, cursor, limit)
+
+    def group_page(
+        self, query: CompletionQuery, cursor: tuple[float | int, ...] | None = None, limit: int = 50
+    ) -> GroupPage:
+        """The next groups that hold a completion of the query, each with its matching completions.
+
+        A group stands where its first completion in the query's order stands.
+
+        Raises:
+            BadInputError: there is no such order.
+        """
+        return completion_reads.group_page(self._connection, query, cursor, limit)
+
+    def count(self, query: CompletionQuery) -> tuple[int, int]:
+        """How many completions the query finds, and in how many groups."""
+        return completion_reads.count(self._connection, query)
