@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from grpo_gui.events import (
-    Event,
     EvalCompleted,
+    Event,
     HyperparameterChanged,
     RunFailed,
     RunStatus,
