@@ -38,7 +38,14 @@ class PackedRows:
 
 
 def pack(texts: Sequence[TokenText], pad_id: int, row_tokens: int = ROW_TOKENS) -> PackedRows:
-    """Put each text into the first row with room, longest first; no text may exceed `row_tokens`."""
+    """Put each text into the first row with room, longest first.
+
+    Raises:
+        ValueError: when a text is longer than a row.
+    """
+    longest = max(len(text) for text in texts)
+    if longest > row_tokens:
+        raise ValueError(f"A text of {longest} tokens does not fit into a row of {row_tokens}.")
     room: list[int] = []
     ids: list[list[int]] = []
     positions: list[list[int]] = []
