@@ -84,6 +84,16 @@ class MetricSums:
         self._completions += other._completions
         self._share += other._share
 
+    def parts(self) -> dict[str, Tensor]:
+        """Return what `of_batch` takes beside the layout, by its names, so that sums can be saved half done."""
+        return {
+            "totals": self._totals,
+            "extremes": self._extremes,
+            "tokens": self._tokens,
+            "completions": torch.tensor(self._completions),
+            "share": torch.tensor(self._share, dtype=torch.float64),
+        }
+
     def result(self) -> dict[str, float]:
         """Return every metric by name; NaN where there was not one token to measure. Empty if nothing was added."""
         if self._layout is None:
