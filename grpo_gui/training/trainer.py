@@ -1,0 +1,265 @@
+"""The training loop: does the steps, obeys the commands, says what happens."""
+
+import logging
+import queue
+import time
+from pathlib import Path
+
+import torch
+
+from grpo_gui.commands import Command
+from grpo_gui.errors import BadInputError, TrainingError
+from grpo_gui.events import (
+    EvalCompleted,
+    Event,
+    HyperparameterChanged,
+    RunStarted,
+    RunStatus,
+    StateSaved,
+    StepCompleted,
+    TrainerStatus,
+)
+from grpo_gui.language.loading import load_policy
+from grpo_gui.tasks.making import make_task
+from grpo_gui.tasks.problem import Problem, held_out_shortage
+from grpo_gui.tasks.rewards import needs_answer
+from grpo_gui.training.changes import changed_config
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.controls import Controls, Wish
+from grpo_gui.training.devices import (
+    check_bf16,
+    choose_device,
+    device_label,
+    is_out_of_memory,
+    out_of_memory_sentence,
+    system_metrics,
+    versions,
+)
+from grpo_gui.training.evaluation import evaluate
+from grpo_gui.training.handle import EventSink
+from grpo_gui.training.learner import FinishedStep, Learner
+from grpo_gui.training.learner_state import capture, restore
+from grpo_gui.training.samples import group_samples
+from grpo_gui.training.state import load_state, newest_state, save_state
+from grpo_gui.training.validation import advice, validate
+
+logger = logging.getLogger(__name__)
+
+CONGESTION_POLL_S = 0.05
+
+
+class _EndOfRunError(Exception):
+    """Leaves the loop from between two micro-batches."""
+
+    def __init__(self, status: RunStatus) -> None:
+        super().__init__(status.value)
+        self.status = status
+
+
+class Trainer:
+    """Trains one run. Plain Python: knows a config, a sink for events and a queue of commands; no Qt, no SQL.
+
+    The cyclic garbage collector is left as the program set it: with a window it runs on the GUI thread.
+
+    Args:
+        config: validated when the run starts.
+        run_id: goes into every event.
+        sink: takes the events.
+        commands: read between micro-batches. Those that wait before the start count too: after a Step the run does
+            one step and pauses.
+        state_dir: the run's own folder for training states; made when the first one is saved.
+        resume: go on from the newest state in `state_dir` instead of starting anew.
+    """
+
+    def __init__(
+        self,
+        config: TrainConfig,
+        run_id: int,
+        sink: EventSink,
+        commands: "queue.SimpleQueue[Command]",
+        state_dir: Path,
+        resume: bool = False,
+    ) -> None:
+        self._config = config
+        self._run_id = run_id
+        self._sink = sink
+        self._controls = Controls(commands)
+        self._state_dir = state_dir
+        self._resume = resume
+        self.step = 0  # complete steps, also for whoever reports a failure
+        self._status = RunStatus.WARMING_UP
+        self._held_out: list[Problem] = []
+        self._waited_s = 0.0  # for the store, before the step at hand
+
+    def run(self) -> RunStatus:
+        """Train until all steps are done or a command ends the run; return how it ended.
+
+        Raises:
+            GrpoGuiError: the run cannot start, or cannot go on (the last good weights are saved then).
+        """
+        learner = self._prepare()
+        try:
+            self._train(learner)
+        except _EndOfRunError as end:
+            return self._end(learner, end.status)
+        except TrainingError:
+            self._save(learner)
+            raise
+        return self._end(learner, RunStatus.FINISHED)
+
+    def _prepare(self) -> Learner:
+        self._say("Loading the model.")
+        validate(self._config)
+        torch.set_num_threads(self._config.threads)
+        device = choose_device(self._config.device)
+        check_bf16(device, bf16=self._config.bf16)
+        task = make_task(
+            self._config.task,
+            mix=self._config.task_mix,
+            prompt_file=self._config.prompt_file,
+            min_size=self._config.min_size,
+            max_size=self._config.max_size,
+            needs_answer=needs_answer(spec.kind for spec in self._config.rewards),
+        )
+        learner = Learner(self._config, load_policy(self._config.model, device), task)
+        if self._resume:
+            self._load(learner)
+        self.step = learner.step
+        notes = list(advice(self._config).values())
+        if self._config.eval_steps:
+            self._held_out = task.held_out(self._config.eval_prompts)
+            notes += filter(None, [held_out_shortage(task, self._config.eval_prompts)])
+        parameters = sum(parameter.numel() for parameter in learner.policy.parameters())
+        self._emit(RunStarted(self._run_id, learner.step, device_label(device), parameters, versions()))
+        self._become(RunStatus.RUNNING, " ".join(notes))
+        return learner
+
+    def _load(self, learner: Learner) -> None:
+        path = newest_state(self._state_dir)
+        if path is None:
+            raise TrainingError(
+                f"There is no training state in {self._state_dir}, so this run cannot go on; start a new one."
+            )
+        restore(learner, load_state(path))
+
+    def _train(self, learner: Learner) -> None:
+        if not self._resume:
+            self._evaluate(learner)
+        while learner.step < self._config.steps:
+            self._wait_for_store(learner)
+            self._obey(learner)
+            try:
+                finished = learner.do_step(lambda: self._obey(learner))
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+                finished = None
+            if finished is None:  # outside of the handler: the traceback would keep the memory in use
+                self._out_of_memory(learner)
+                continue
+            self._report(learner, finished)
+            last = learner.step == self._config.steps
+            if self._config.eval_steps and (last or learner.step % self._config.eval_steps == 0):
+                self._evaluate(learner)
+            self._controls.step_done()
+
+    def _obey(self, learner: Learner) -> None:
+        """Take the waiting commands and do what they ask; returns when training shall go on."""
+        self._controls.poll()
+        self._apply_changes(learner)
+        if self._controls.wish is Wish.PAUSE:
+            with learner.clock.stopped():
+                self._pause(learner, "")
+        if self._controls.wish is Wish.STOP:
+            raise _EndOfRunError(RunStatus.STOPPED)
+        if self._controls.wish is Wish.HAND_OVER:
+            raise _EndOfRunError(RunStatus.HANDED_OVER)
+
+    def _pause(self, learner: Learner, message: str) -> None:
+        problem = self._save(learner)
+        self._become(RunStatus.PAUSED, " ".join(filter(None, (message, problem))))
+        while self._controls.wish is Wish.PAUSE:
+            self._controls.wait()
+            if self._apply_changes(learner):
+                self._save(learner)
+        if self._controls.wish is Wish.RUN:
+            self._become(RunStatus.RUNNING)
+
+    def _wait_for_store(self, learner: Learner) -> None:
+        self._waited_s = 0.0
+        while (sentence := self._sink.congestion()) is not None:
+            if self._status is not RunStatus.WAITING:
+                self._become(RunStatus.WAITING, sentence)
+            started_s = time.perf_counter()
+            self._controls.wait(CONGESTION_POLL_S)
+            self._waited_s += time.perf_counter() - started_s
+            self._obey(learner)
+        if self._status is RunStatus.WAITING:
+            self._become(RunStatus.RUNNING)
+
+    def _out_of_memory(self, learner: Learner) -> None:
+        learner.release_memory()
+        self._controls.pause()
+        self._pause(learner, out_of_memory_sentence(learner.config, learner.policy.device, learner.step + 1))
+
+    def _apply_changes(self, learner: Learner) -> bool:
+        """Take over changed hyperparameters for the next step; True when there were any."""
+        changes = self._controls.take_changes()
+        for change in changes:
+            try:
+                config, changed = changed_config(learner.next_config, change)
+            except BadInputError as error:
+                self._emit(TrainerStatus(self._run_id, self._status, learner.step, f"Not changed: {error}"))
+                continue
+            learner.next_config = config
+            for name, old, new in changed:
+                self._emit(HyperparameterChanged(self._run_id, learner.next_step, name, old, new))
+        return bool(changes)
+
+    def _report(self, learner: Learner, finished: FinishedStep) -> None:
+        clock = learner.clock
+        clock.parts["store"] = clock.parts.get("store", 0.0) + self._waited_s
+        with clock.measure("store"):
+            sources = learner.scorer.sources
+            groups = group_samples(finished.rollout, finished.last_update, learner.policy.tokenizer, sources)
+        tokens = sum(len(ids) for ids in finished.rollout.read.completion_ids)
+        total_s = clock.total_s()
+        metrics = finished.metrics | system_metrics(learner.policy.device)
+        metrics |= {f"time/{part}": seconds for part, seconds in clock.parts.items()}
+        metrics |= {"step_time": total_s, "tokens_per_second": tokens / total_s}
+        self.step = learner.step
+        self._emit(
+            StepCompleted(
+                self._run_id, learner.step, learner.optimizer_step, time.time(), tuple(metrics.items()), groups
+            )
+        )
+
+    def _evaluate(self, learner: Learner) -> None:
+        if not self._held_out:
+            return
+        metrics = evaluate(learner.policy, self._held_out, learner.scorer, self._config)
+        self._emit(EvalCompleted(self._run_id, learner.step, time.time(), tuple(metrics.items())))
+
+    def _end(self, learner: Learner, status: RunStatus) -> RunStatus:
+        self._become(status, self._save(learner))
+        return status
+
+    def _save(self, learner: Learner) -> str:
+        """Save the training state; return a sentence when that failed (the run itself is not harmed)."""
+        try:
+            path = save_state(self._state_dir, capture(learner))
+        except TrainingError as error:
+            logger.warning("%s", error)
+            return str(error)
+        self._emit(StateSaved(self._run_id, learner.step, str(path)))
+        return ""
+
+    def _become(self, status: RunStatus, message: str = "") -> None:
+        self._status = status
+        self._say(message)
+
+    def _say(self, message: str) -> None:
+        self._emit(TrainerStatus(self._run_id, self._status, self.step, message))
+
+    def _emit(self, event: Event) -> None:
+        self._sink.emit(event)
