@@ -1,0 +1,164 @@
+"""The selected run as the Train view needs it: curves, notes and newest groups, from the store and live."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from grpo_gui.errors import BadInputError
+from grpo_gui.events import Event, EvalCompleted, HyperparameterChanged, RunStarted, StepCompleted
+from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord, SeriesPoints, StepTotals
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.validation import config_from_json
+from grpo_gui.ui.models.run_series import RunSeries
+from grpo_gui.ui.models.shown_step import ShownStep, of_event, of_records
+from grpo_gui.ui.workspace import Workspace
+
+_SETTLE_MS = 400  # the store commits within 250 ms what was said before the run was selected
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """What the store has of a run beyond a step."""
+
+    run_id: int
+    points: tuple[SeriesPoints, ...]
+    totals: StepTotals
+    changes: tuple[ChangeRecord, ...]
+    notes: tuple[NoteRecord, ...]
+    newest: ShownStep | None
+
+
+class RunModel(QObject):
+    """Follows the workspace's selected run. All signals come on the GUI thread."""
+
+    opened = Signal()  # another run (or none): everything is new
+    grown = Signal()  # points were added
+    changes_changed = Signal()
+    notes_changed = Signal()
+    step_arrived = Signal(object)  # ShownStep, the newest
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.series = RunSeries(0)
+        self.config: TrainConfig | None = None
+        self.notes: tuple[NoteRecord, ...] = ()
+        self.newest: ShownStep | None = None
+        self.is_loading = False
+        self._workspace = workspace
+        self._early: list[Event] = []  # came while the store was being read
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self._read_on)
+        workspace.run_selected.connect(self._select)
+        workspace.events.connect(self._take_events)
+        workspace.store_grew.connect(self._read_on)
+        if workspace.run is not None:
+            self._select(workspace.run)
+
+    def _select(self, run: RunRecord | None) -> None:
+        self.series = RunSeries(run.id if run is not None else 0)
+        self.config = _config_of(run)
+        self.notes, self.newest, self._early = (), None, []
+        self.is_loading = run is not None
+        self._settle.stop()
+        self.opened.emit()
+        if run is not None:
+            self._workspace.read(partial(_open_run, run_id=run.id), self._take_run, key="train.open")
+
+    def _take_run(self, loaded: tuple[RunSeries, StoredPart]) -> None:
+        series, part = loaded
+        if series.run_id != self.series.run_id:
+            return
+        self.series, self.notes, self.newest = series, part.notes, part.newest
+        self.is_loading = False
+        run = self._workspace.run
+        if run is not None and run.status.is_active:
+            series.wait_for_store()
+            self._settle.start()
+        early, self._early = self._early, []
+        self.opened.emit()
+        if self.newest is not None:
+            self.step_arrived.emit(self.newest)
+        self._take_events(early)
+
+    def _take_events(self, events: list[Event]) -> None:
+        if self.is_loading:
+            self._early += events
+            return
+        newest: StepCompleted | None = None
+        for event in events:
+            if isinstance(event, StepCompleted | EvalCompleted):
+                self.series.take(event)
+                newest = event if isinstance(event, StepCompleted) else newest
+            elif isinstance(event, HyperparameterChanged):
+                self.series.take_change(event)
+                self.changes_changed.emit()
+            elif isinstance(event, RunStarted) and event.step < self.series.newest_step:
+                self._select(self._workspace.run)  # it goes on from an earlier step, whose successors are void
+                return
+        if newest is not None and newest.groups:
+            self.newest = of_event(newest)
+            self.step_arrived.emit(self.newest)
+        if self.series.needs_store and not self._settle.isActive():
+            self._settle.start()
+        self.grown.emit()
+
+    def _read_on(self) -> None:
+        """Read what the store has and no event told."""
+        if self.series.run_id and not self.is_loading:
+            after = max(self.series.newest_step - 1, -1)  # an evaluation comes after its step
+            reading = partial(_read_part, run_id=self.series.run_id, after_step=after)
+            self._workspace.read(reading, self._take_part, key="train.more")
+
+    def _take_part(self, part: StoredPart) -> None:
+        if part.run_id != self.series.run_id or self.is_loading:
+            return
+        known = self.series.newest_step
+        self.series.absorb(part.points, part.totals)
+        if part.changes != tuple(self.series.changes):
+            self.series.changes = list(part.changes)
+            self.changes_changed.emit()
+        if part.notes != self.notes:
+            self.notes = part.notes
+            self.notes_changed.emit()
+        if part.newest is not None and part.newest.step > max(known, self.newest.step if self.newest else 0):
+            self.newest = part.newest
+            self.step_arrived.emit(part.newest)
+        self.grown.emit()
+
+
+def _open_run(reader: StoreReader, run_id: int) -> tuple[RunSeries, StoredPart]:
+    part = _read_part(reader, run_id, None)
+    series = RunSeries(run_id)
+    series.absorb(part.points, part.totals)
+    series.changes = list(part.changes)
+    return series, part
+
+
+def _read_part(reader: StoreReader, run_id: int, after_step: int | None) -> StoredPart:
+    names = reader.series_names(run_id)
+    newest = reader.newest_step(run_id)
+    shown = None
+    if newest is not None and (after_step is None or newest > after_step + 1):
+        shown = of_records(run_id, newest, reader.groups_of_step(run_id, newest))
+    return StoredPart(
+        run_id,
+        tuple(reader.points(run_id, name, after_step) for name in names),
+        reader.totals(run_id, after_step),
+        tuple(reader.changes(run_id)),
+        tuple(reader.notes(run_id)),
+        shown if shown is not None and shown.groups else None,
+    )
+
+
+def _config_of(run: RunRecord | None) -> TrainConfig | None:
+    """The run's config; None for a run of another program whose settings are not ours."""
+    if run is None:
+        return None
+    try:
+        return config_from_json(run.config)
+    except BadInputError:
+        return None

@@ -1,0 +1,178 @@
+"""A plot in its card: header with title, value, hint and legend; scale, menu and summary."""
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, Qt, Signal
+
+from grpo_gui.grpo.definitions import definition_of
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.ui import theme
+from grpo_gui.ui.plots.drawing import Drawing, extent
+from grpo_gui.ui.plots.layers import Extent, Layer, joined
+from grpo_gui.ui.plots.marks import ChangeMarks, GapMarks
+from grpo_gui.ui.plots.plot_area import PlotArea
+from grpo_gui.ui.plots.plot_menu import PlotMenu
+from grpo_gui.ui.plots.reading import Reading, trend
+from grpo_gui.ui.plots.shared_axis import SharedAxis
+from grpo_gui.ui.plots.specs import PlotSpec
+from grpo_gui.ui.plots.ticks import linear_ticks, log_ticks, value_range
+from grpo_gui.ui.widgets.card import Card
+from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.legend import LegendEntry
+
+_TREND_SHARE = 0.2  # of the run, for the word in the summary
+
+
+class PlotCard(Card):
+    """One metric's plot. `redraw` brings it up to date; it draws nothing on its own."""
+
+    step_clicked = Signal(int)
+    hide_asked = Signal()
+    stale = Signal()  # must be drawn again although the run did not change
+
+    def __init__(self, spec: PlotSpec, axis: SharedAxis) -> None:
+        super().__init__(spec.title, padding=8)
+        self.spec = spec
+        self.key, self.title = spec.key, spec.title
+        self.is_log = spec.log
+        self._axis = axis
+        self._config: TrainConfig | None = None
+        self._weight = 0.0
+        self._layers: list[Layer] = []
+        self._layers_for: tuple[object, ...] = ()
+        self.area = PlotArea(axis)
+        self.area.step_clicked.connect(self.step_clicked)
+        self.area.menu_asked.connect(self.open_menu)
+        self._gaps = GapMarks(self.area)
+        self._changes = ChangeMarks(self.area, named=spec.key == "reward")
+        self._note = label("", "hint")
+        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._note.setParent(self.area)
+        self._note.hide()
+        self.body.addWidget(self.area, 1)
+        self._menu = PlotMenu(self, spec.log)
+        self._menu.log_changed.connect(self._set_log)
+        self._menu.hide_asked.connect(self.hide_asked)
+        self.header.add_widget(self._menu)
+        for widget in (self.header.title, self.header.value):
+            widget.setToolTip(definition_of(spec.metric).tooltip)
+        theme.follow(self, self._restyle)
+
+    # --- drawing
+
+    def set_config(self, config: TrainConfig | None) -> None:
+        """Take the run's config: thresholds and notes depend on it."""
+        self._config = config
+        self._layers_for = ()
+        self._note.setText(self.spec.note(config))
+        self._place_note()
+
+    def set_smoothing(self, weight: float) -> None:
+        """Smooth with this weight from the next redraw on."""
+        self._weight = weight
+
+    def set_log(self, log: bool) -> None:
+        """Show log10 of the values, or the values."""
+        self._menu.log_action.setChecked(log)
+
+    def redraw(self) -> None:
+        """Draw the visible part of the run and bring the header up to date."""
+        self._make_layers()
+        drawing = self._drawing()
+        extents = [layer.draw(drawing) for layer in self._layers]
+        self._scale(joined(extents))
+        self._gaps.draw(drawing, self.spec.metrics or (self.spec.metric,))
+        self._changes.draw(drawing)
+        self.update_header()
+
+    def update_header(self) -> None:
+        """Show the values under the crosshair, or the newest ones."""
+        step = self._axis.cursor_step
+        reading = Reading(self._axis.run, self._config, step, self._weight)
+        empty = not len(self._axis.run.names)
+        self.header.set_value("" if empty else self.spec.headline(reading))
+        self.header.set_hint("" if empty else self.spec.hint(reading))
+        self.header.set_legend(self.spec.legend(reading) or self._legend())
+
+    def drawn_points(self) -> tuple[int, int]:
+        """How many points of the plot's metric are drawn, and how many the run has."""
+        series = self._axis.run.series(self.spec.metric)
+        low, high = self._axis.step_range()
+        curve = series.curve(low, high, 2 * self.area.plot_width())
+        return min(len(curve.steps), len(series)), len(series)
+
+    def summary(self) -> str:
+        """The plot in words: reward 0.90, rising, 143 points."""
+        series = self._axis.run.series(self.spec.metric)
+        if not len(series):
+            return f"{self.title}: no points yet"
+        values = series.values
+        before = series.nearest(series.last_step - _TREND_SHARE * (series.last_step - int(series.steps[0])))
+        seen = extent(values) or (0.0, 0.0)
+        word = trend(before[1] if before else math.nan, series.last_value, seen[1] - seen[0])
+        return f"{self.title} {self.header.value.text()}, {word}, {len(series)} points"
+
+    def _drawing(self) -> Drawing:
+        return Drawing(
+            self._axis.run, self._axis, self.area.plot_width(), self._weight, self.is_log, self.spec.scale
+        )
+
+    def _make_layers(self) -> None:
+        wanted = (self._axis.run, len(self._axis.run.names), self._config)
+        if wanted == self._layers_for:
+            return
+        self._layers_for = wanted
+        for layer in self._layers:
+            for item in layer.items():
+                self.area.removeItem(item)
+        self._layers = self.spec.layers(self._axis.run, self._config)
+        for layer in self._layers:
+            for item in layer.items():
+                self.area.addItem(item, ignoreBounds=True)
+            layer.restyle()
+
+    def _scale(self, extent: Extent) -> None:
+        ticks = self.area.max_y_ticks()
+        if extent is None:
+            extent = (-1.0, 1.0) if self.is_log else (0.0, 1.0)
+        if self.is_log:
+            y_range = value_range(*extent, max_ticks=ticks)
+            self.area.apply_y_range(y_range, log_ticks(*y_range, ticks))
+        else:
+            y_range = value_range(*extent, include=self.spec.include, max_ticks=ticks)
+            marks = linear_ticks(*y_range, ticks)
+            self.area.apply_y_range(y_range, [(place, text + self.spec.suffix) for place, text in marks])
+
+    def _legend(self) -> Sequence[LegendEntry]:
+        entries = [entry for layer in self._layers for entry in layer.legend()]
+        areas = [entry for entry in entries if entry.kind == "area"]
+        entries = [entry for entry in entries if entry.kind != "area"] + areas
+        if self._gaps.count:
+            entries.append(LegendEntry(f"{self._gaps.count} not finite", "bad", "dot"))
+        return entries if len(entries) > 1 or (entries and entries[0].text) else []
+
+    # --- the rest
+
+    def open_menu(self, position: QPoint) -> None:
+        """Open the plot's menu at a place on the screen."""
+        self._menu.open_at(position)
+
+    def _set_log(self, log: bool) -> None:
+        self.is_log = log
+        self.stale.emit()
+
+    def _restyle(self) -> None:
+        self.area.restyle()
+        self._gaps.restyle()
+        self._changes.restyle()
+        for layer in self._layers:
+            layer.restyle()
+        self._note.setFont(theme.font(11))
+        self._place_note()
+
+    def _place_note(self) -> None:
+        self._note.setVisible(bool(self._note.text()))
+        if self._note.text():
+            left = theme.px(48)
+            self._note.setGeometry(left, theme.px(6), max(self.area.width() - left - 8, 0), theme.px(18))

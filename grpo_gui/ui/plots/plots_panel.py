@@ -1,0 +1,190 @@
+"""The plots of a run with their bar: axis, smoothing, number of points, following, and which plots are shown."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.ui.formatting import count
+from grpo_gui.ui.models.run_series import RunSeries
+from grpo_gui.ui.models.step_table import AxisKind
+from grpo_gui.ui.plots.density_card import DensityCard
+from grpo_gui.ui.plots.plot_card import PlotCard
+from grpo_gui.ui.plots.plot_grid import ROWS, PlotGrid
+from grpo_gui.ui.plots.redraw import Plot, RedrawClock
+from grpo_gui.ui.plots.shared_axis import SharedAxis
+from grpo_gui.ui.plots.specs import SPECS
+from grpo_gui.ui.widgets.buttons import SegmentedControl, button
+from grpo_gui.ui.widgets.labels import label
+
+SMOOTHINGS = (0.0, 0.6, 0.75, 0.88, 0.94, 0.97, 0.99)
+_DEFAULT_SMOOTHING = 0.88
+_HEADER_MS = 40  # headers follow the mouse at 25 Hz
+_WORDS_MS = 500  # the number of points and the summaries for screen readers
+
+_AXIS_TIPS = {
+    "step": "One step is one rollout with all its inner updates.",
+    "samples": "Completions sampled so far.",
+    "time": "Seconds of training so far; pauses are left out.",
+}
+
+
+class PlotsPanel(QWidget):
+    """Ten plots on one axis. `step_clicked` names the step of a clicked point."""
+
+    step_clicked = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.axis = SharedAxis(self)
+        self.cards: dict[str, Plot] = {spec.key: PlotCard(spec, self.axis) for spec in SPECS}
+        self.cards[DensityCard.key] = DensityCard(self.axis)
+        self.grid = PlotGrid(self.cards)
+        self.smoothing = _DEFAULT_SMOOTHING
+        self.clock = RedrawClock(tuple(self.cards.values()), self._version, self)
+        self._plot_actions: dict[str, QAction] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(self._bar())
+        column.addWidget(self.grid, 1)
+        self._header_timer = self._timer(_HEADER_MS, self._update_headers, single=True)
+        self._words_timer = self._timer(_WORDS_MS, self.update_words)
+        for key, card in self.cards.items():
+            card.set_smoothing(self.smoothing)
+            card.step_clicked.connect(self.step_clicked)
+            card.hide_asked.connect(self._plot_actions[key].toggle)
+        self.axis.cursor_changed.connect(self._header_timer.start)
+        self.axis.following_changed.connect(self._following_changed)
+
+    def set_run(self, run: RunSeries, config: TrainConfig | None) -> None:
+        """Show the curves of another run from its beginning."""
+        for card in self.cards.values():
+            card.set_config(config)
+        self.axis.set_run(run)
+
+    def refresh(self) -> None:
+        """The run has grown; the clock will draw it."""
+        self.axis.refresh()
+
+    def show_step(self, step: int) -> None:
+        """Mark a step in every plot, moving the axis when it is out of view."""
+        self.axis.mark(step)
+
+    def set_hidden(self, hidden: frozenset[str]) -> None:
+        """Leave these plots out, by key."""
+        for key, action in self._plot_actions.items():
+            action.setChecked(key not in hidden)
+
+    def set_smoothing(self, weight: float) -> None:
+        """Choose one of `SMOOTHINGS`."""
+        self._smoothing_box.setCurrentIndex(SMOOTHINGS.index(weight))
+
+    # --- the bar
+
+    def _bar(self) -> QHBoxLayout:
+        self.axis_choice = SegmentedControl([(kind.value, kind.value) for kind in AxisKind], "step", "Axis")
+        for value, tip in _AXIS_TIPS.items():
+            self.axis_choice.set_tooltip(value, tip)
+        self.axis_choice.changed.connect(lambda value: self.axis.set_kind(AxisKind(value)))
+        self._smoothing_box = self._smoothing_choice()
+        self.points = label("", "small", "Points of the reward curve that are drawn, of those that the run has.")
+        self.follow = button("Follow", "follow", tooltip="Show the whole run and go on with it (Home).")
+        self.follow.setCheckable(True)
+        self.follow.setChecked(True)
+        self.follow.clicked.connect(self._follow_clicked)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        for widget in (label("Axis", "label"), self.axis_choice, label("Smoothing", "label"), self._smoothing_box):
+            row.addWidget(widget)
+        row.addWidget(self.points)
+        row.addStretch(1)
+        row.addWidget(self.follow)
+        row.addWidget(self._plots_button())
+        return row
+
+    def _smoothing_choice(self) -> QComboBox:
+        box = QComboBox()
+        box.setAccessibleName("Smoothing")
+        box.setToolTip(
+            "Weight of the past in the moving average over the whole run, its empty start divided out. The raw values "
+            "stay visible behind it."
+        )
+        for weight in SMOOTHINGS:
+            box.addItem(f"{weight:.2f}" if weight else "off", weight)
+        box.setCurrentIndex(SMOOTHINGS.index(self.smoothing))
+        box.currentIndexChanged.connect(self._smoothing_changed)
+        return box
+
+    def _plots_button(self) -> QPushButton:
+        plots = button("Plots", "plots", tooltip="Choose which plots are shown.")
+        menu = QMenu(plots)
+        for key in [key for _, cells in ROWS for key, _ in cells]:
+            action = menu.addAction(self.cards[key].title)
+            action.setCheckable(True)
+            action.setChecked(True)
+            action.toggled.connect(self._shown_changed)
+            self._plot_actions[key] = action
+        plots.setMenu(menu)
+        return plots
+
+    def _smoothing_changed(self, place: int) -> None:
+        self.smoothing = SMOOTHINGS[place]
+        for card in self.cards.values():
+            card.set_smoothing(self.smoothing)
+
+    def _shown_changed(self) -> None:
+        shown = {key for key, action in self._plot_actions.items() if action.isChecked()}
+        self.grid.set_hidden(frozenset(self.cards) - shown)
+
+    def _follow_clicked(self) -> None:
+        self.follow.setChecked(True)
+        self.axis.follow()
+
+    def _following_changed(self, following: bool) -> None:
+        self.follow.setChecked(following)
+
+    # --- time
+
+    def _version(self) -> object:
+        axis = self.axis
+        return id(axis.run), axis.run.version, axis.range, axis.kind, self.smoothing
+
+    def _timer(self, interval_ms: int, function: Callable[[], None], *, single: bool = False) -> QTimer:
+        timer = QTimer(self)
+        timer.setInterval(interval_ms)
+        timer.setSingleShot(single)
+        timer.timeout.connect(function)
+        return timer
+
+    def _update_headers(self) -> None:
+        for card in self.cards.values():
+            if card.isVisible():
+                card.update_header()
+
+    def update_words(self) -> None:
+        """Bring the number of points and the summaries for screen readers up to date."""
+        drawn, total = self._reward_card().drawn_points()
+        self.points.setText(f"{count(drawn)} of {count(total)} points" if total else "")
+        for card in self.cards.values():
+            if card.isVisible() and card.accessibleDescription() != (words := card.summary()):
+                card.setAccessibleDescription(words)
+
+    def _reward_card(self) -> PlotCard:
+        card = self.cards["reward"]
+        assert isinstance(card, PlotCard)
+        return card
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw while it can be seen."""
+        super().showEvent(event)
+        self.clock.start()
+        self._words_timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rest while it cannot be seen."""
+        super().hideEvent(event)
+        self.clock.stop()
+        self._words_timer.stop()
