@@ -1,0 +1,218 @@
+"""The table of the Completions view: a tree whose groups are full-width rows, moved through by J, K and Enter."""
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
+
+from grpo_gui.store.records import CompletionRow, GroupSummary
+from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.models.completion_columns import HIDEABLE, Column
+from grpo_gui.ui.models.completions_model import CompletionsModel
+from grpo_gui.ui.widgets.completion_delegate import CompletionDelegate, paint_group_row
+
+Index = QModelIndex | QPersistentModelIndex
+
+_WIDTHS = {
+    Column.NUMBER: 40,
+    Column.PROMPT: 200,
+    Column.REWARD: 104,
+    Column.ADVANTAGE: 114,
+    Column.TOKENS: 60,
+    Column.CLIPPED: 66,
+    Column.KL: 66,
+    Column.MARK: 42,
+}
+_FLAT_NUMBER_WIDTH = 92
+_OPENED_AT_START = 2  # groups
+_NEAR_END_ROWS = 40  # the next page is asked for before the end comes into view
+
+
+class CompletionTable(QTreeView):
+    """Shows a CompletionsModel. `chosen` brings the completion under the cursor, `opened` one that was asked for."""
+
+    chosen = Signal(object)  # CompletionRow
+    opened = Signal(object)  # CompletionRow
+
+    def __init__(self, model: CompletionsModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._hidden: set[Column] = set()
+        self.delegate = CompletionDelegate(self)
+        self.setModel(model)
+        self.setItemDelegate(self.delegate)
+        self.setAccessibleName("Completions")
+        self.setUniformRowHeights(True)
+        self.setIndentation(0)
+        self.setRootIsDecorated(False)
+        self.setExpandsOnDoubleClick(False)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self._prepare_header()
+        model.restarted.connect(self._restarted)
+        model.loaded.connect(self._loaded)
+        self.selectionModel().currentChanged.connect(self._current_changed)
+        self.verticalScrollBar().valueChanged.connect(self._prefetch)
+
+    def current_record(self) -> CompletionRow | GroupSummary | None:
+        """Give the completion or group under the cursor."""
+        return self._model.record(self.currentIndex())
+
+    def is_at_top(self) -> bool:
+        """True when the first row is in view."""
+        return self.verticalScrollBar().value() == self.verticalScrollBar().minimum()
+
+    def hidden_columns(self) -> tuple[Column, ...]:
+        """Give the columns that the user hid."""
+        return tuple(sorted(self._hidden))
+
+    def set_column_hidden(self, column: Column, hidden: bool) -> None:
+        """Hide or show a column; the prompt stays away in groups, whose row names it."""
+        if column in HIDEABLE:
+            (self._hidden.add if hidden else self._hidden.discard)(column)
+            self._apply_columns()
+
+    def step(self, rows: int) -> None:
+        """Move the cursor to the next (1) or previous (-1) completion, opening groups on the way."""
+        index = self.currentIndex()
+        if not index.isValid():
+            self._go_to(self._first_completion())
+            return
+        self._go_to(self._neighbour(index, rows))
+
+    def reveal(self, index: QModelIndex) -> None:
+        """Put the cursor on a loaded completion and scroll to it."""
+        self._go_to(index)
+
+    def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:
+        """Paint a group across all columns, a completion by the delegate."""
+        record = self._model.record(index)
+        if not isinstance(record, GroupSummary):
+            super().drawRow(painter, options, index)
+            return
+        rect = self.visualRect(self._model.index(index.row(), 0))
+        rect = QRect(0, rect.y(), self.viewport().width(), rect.height())
+        paint_group_row(
+            painter,
+            rect,
+            record,
+            is_open=self.isExpanded(self._model.index(index.row(), 0)),
+            is_selected=index.row() == self.currentIndex().row() and not self.currentIndex().parent().isValid(),
+        )
+
+    def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Draw no tree lines."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """J and K move between completions, Enter opens a group or a completion."""
+        match event.key():
+            case Qt.Key.Key_J:
+                self.step(1)
+            case Qt.Key.Key_K:
+                self.step(-1)
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._open(self.currentIndex())
+            case _:
+                super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Leave letters to the view's shortcuts."""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A click on a group opens or closes it."""
+        super().mouseReleaseEvent(event)
+        index = self.indexAt(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and isinstance(self._model.record(index), GroupSummary):
+            self._toggle(index)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A double click on a completion opens it."""
+        super().mouseDoubleClickEvent(event)
+        record = self._model.record(self.indexAt(event.position().toPoint()))
+        if isinstance(record, CompletionRow):
+            self.opened.emit(record)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the size of the system's font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_hidden"):
+            self._apply_columns()
+
+    def _prepare_header(self) -> None:
+        header = self.header()
+        header.setSectionsMovable(False)
+        header.setMinimumSectionSize(theme.px(28))
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(Column.PROMPT, QHeaderView.ResizeMode.Interactive)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
+        self._apply_columns()
+
+    def _apply_columns(self) -> None:
+        for column, width in _WIDTHS.items():
+            self.header().resizeSection(column, theme.px(width))
+        if not self._model.grouped:
+            self.header().resizeSection(Column.NUMBER, theme.px(_FLAT_NUMBER_WIDTH))
+        for column in HIDEABLE:
+            is_away = column in self._hidden or (column == Column.PROMPT and self._model.grouped)
+            self.setColumnHidden(column, is_away)
+
+    def _restarted(self) -> None:
+        self._apply_columns()
+        if self._model.grouped:
+            for row in range(min(_OPENED_AT_START, self._model.rowCount())):
+                self.expand(self._model.index(row, 0))
+        self.scrollToTop()
+
+    def _loaded(self) -> None:
+        self.delegate.reward_bounds = self._model.reward_bounds
+        self.viewport().update()
+
+    def _prefetch(self, value: int) -> None:
+        rows_left = (self.verticalScrollBar().maximum() - value) // max(1, theme.px(tokens.ROW_LIST))
+        if rows_left < _NEAR_END_ROWS and self._model.canFetchMore(QModelIndex()):
+            self._model.fetchMore(QModelIndex())
+
+    def _current_changed(self, current: QModelIndex, previous: QModelIndex) -> None:  # noqa: ARG002  # Qt's signature
+        record = self._model.record(current)
+        if isinstance(record, CompletionRow):
+            self.chosen.emit(record)
+
+    def _open(self, index: QModelIndex) -> None:
+        record = self._model.record(index)
+        if isinstance(record, GroupSummary):
+            self._toggle(index)
+        elif record is not None:
+            self.opened.emit(record)
+
+    def _toggle(self, index: QModelIndex) -> None:
+        group = self._model.index(index.row(), 0)
+        self.setExpanded(group, not self.isExpanded(group))
+
+    def _first_completion(self) -> QModelIndex:
+        first = self._model.index(0, 0)
+        if not self._model.grouped:
+            return first
+        self.expand(first)
+        return self._model.index(0, 0, first)
+
+    def _neighbour(self, index: QModelIndex, rows: int) -> QModelIndex:
+        """Give the next or previous completion in the order of the table, whether or not its group is open."""
+        parent = self._model.parent(index)
+        if self._model.grouped and not parent.isValid():
+            group = index.row() if rows > 0 else index.row() - 1
+        else:
+            beside = self._model.index(index.row() + rows, 0, parent)
+            if beside.isValid() or not self._model.grouped:
+                return beside
+            group = parent.row() + rows
+        other = self._model.index(group, 0)
+        return self._model.index(0 if rows > 0 else self._model.rowCount(other) - 1, 0, other)
+
+    def _go_to(self, index: QModelIndex) -> None:
+        if index.isValid():
+            if index.parent().isValid():
+                self.expand(index.parent())
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
