@@ -1,62 +1,137 @@
-"""What a user sets once for all runs: kept as JSON, read back forgivingly."""
+"""What the user has set for this installation, kept as JSON."""
 
+import dataclasses
 import json
-import logging
 import os
-from dataclasses import asdict, dataclass, fields
+import re
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-logger = logging.getLogger(__name__)
+from grpo_gui.errors import BadInputError, GrpoGuiError
 
 THEMES = ("system", "light", "dark")
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
+MAX_THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings of this user. They fill in new runs; a run keeps its own config."""
+    """The settings. `database` is a file, or empty for the default one; `eval_steps` 0 means never."""
 
     theme: str = "system"  # system, light, dark
-    device: str = "auto"  # auto, cpu, cuda:N, mps
-    threads: int = 1  # of torch
-    database: str = ""  # "": the default place
-    eval_steps: int = 10  # steps between two held-out evaluations; 0: never
+    device: str = "auto"  # auto, cpu, mps, cuda, cuda:N
+    threads: int = 1  # of torch, for new runs
+    database: str = ""
+    eval_steps: int = 10  # for new runs
 
 
-def load_settings(path: Path) -> Settings:
-    """Read the settings; a missing or damaged file gives the defaults, a bad value its own default."""
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings, and a sentence when the file had to be left aside."""
+
+    settings: Settings
+    warning: str | None = None
+
+
+def problems(settings: Settings) -> dict[str, str]:
+    """What is wrong, as sentences by field; empty when the settings can be used."""
+    found = {}
+    for name, (is_right, sentence) in _CHECKS.items():
+        if not is_right(getattr(settings, name)):
+            found[name] = sentence
+    return found
+
+
+def load(path: Path) -> LoadedSettings:
+    """Read the settings; defaults when there is no file.
+
+    A file that cannot be used is renamed to `NAME.broken`, never overwritten, and a sentence says so.
+    """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        settings = _from_fields(fields)
     except FileNotFoundError:
-        return Settings()
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        logger.warning("The settings file %s cannot be read (%s); the defaults are used.", path, error)
-        return Settings()
-    if not isinstance(values, dict):
-        logger.warning("The settings file %s holds no JSON object; the defaults are used.", path)
-        return Settings()
-    good = {field.name: values[field.name] for field in fields(Settings) if _fits(field.name, values.get(field.name))}
-    return Settings(**good)
+        return LoadedSettings(Settings())
+    except OSError as error:
+        return LoadedSettings(Settings(), f"The settings {path} cannot be read ({error.strerror}); defaults are used.")
+    except (ValueError, BadInputError) as error:
+        return LoadedSettings(Settings(), _put_aside(path, str(error)))
+    return LoadedSettings(settings)
 
 
-def save_settings(path: Path, settings: Settings) -> None:
-    """Write the settings so that a crash leaves either the old file or the new one.
+def save(settings: Settings, path: Path) -> None:
+    """Write the settings in one move, so that a crash leaves the old file or the new one.
 
     Raises:
-        OSError: the folder cannot be written.
+        BadInputError: a setting is out of its range.
+        GrpoGuiError: the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".new")
-    draft.write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
-    os.replace(draft, path)
+    wrong = problems(settings)
+    if wrong:
+        raise BadInputError(" ".join(wrong.values()))
+    text = json.dumps(dataclasses.asdict(settings), indent=2) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise GrpoGuiError(
+            f"The settings cannot be saved to {path} ({error.strerror}). Check the rights and the room in that folder."
+        ) from error
 
 
-def _fits(name: str, value: object) -> bool:
-    match name:
-        case "theme":
-            return value in THEMES
-        case "threads":
-            return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-        case "eval_steps":
-            return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-        case _:
-            return isinstance(value, str)
+def _from_fields(fields: object) -> Settings:
+    """Fields that this version does not know are left out; missing ones get their defaults."""
+    if not isinstance(fields, dict):
+        raise BadInputError("it holds no JSON object")
+    names = {field.name for field in dataclasses.fields(Settings)}
+    settings = Settings(**{name: value for name, value in fields.items() if name in names})
+    wrong = problems(settings)
+    if wrong:
+        raise BadInputError(" ".join(wrong.values()))
+    return settings
+
+
+def _put_aside(path: Path, reason: str) -> str:
+    aside = path.with_name(path.name + ".broken")
+    number = 2
+    while aside.exists():
+        aside = path.with_name(f"{path.name}.broken-{number}")
+        number += 1
+    try:
+        path.rename(aside)
+    except OSError:
+        return f"The settings {path} cannot be used ({reason}); defaults are used until the file is mended."
+    return f"The settings could not be used ({reason}). They were kept as {aside}, and the defaults are used."
+
+
+def _is_whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+_CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
+    "theme": (lambda value: value in THEMES, f"The theme is one of {', '.join(THEMES)}."),
+    "device": (
+        lambda value: isinstance(value, str) and _DEVICE.fullmatch(value) is not None,
+        "The device is auto, cpu, mps, cuda or cuda:N.",
+    ),
+    "threads": (
+        lambda value: _is_whole(value, 1, MAX_THREADS),
+        f"Threads is a whole number from 1 to {MAX_THREADS}.",
+    ),
+    "database": (lambda value: isinstance(value, str) and "\0" not in value, "The database is the name of a file."),
+    "eval_steps": (
+        lambda value: _is_whole(value, 0, 1_000_000),
+        "The evaluation interval is a whole number of steps from 0 (never) to 1000000.",
+    ),
+}

@@ -1,0 +1,62 @@
+import subprocess
+import sys
+
+import pytest
+
+from grpo_gui.errors import StoreError
+from grpo_gui.store.lock import WindowLock
+
+HOLD = """
+import sys
+from pathlib import Path
+from grpo_gui.store.lock import WindowLock
+lock = WindowLock(Path(sys.argv[1]))
+lock.acquire()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_that_a_second_window_on_one_database_says_so(tmp_path):
+    first, second = WindowLock(tmp_path / "a.db"), WindowLock(tmp_path / "a.db")
+    first.acquire()
+    with pytest.raises(StoreError, match=r"Another window shows the database .*a\.db already"):
+        second.acquire()
+    first.release()
+    second.acquire()
+    second.release()
+
+
+def test_that_windows_on_different_databases_do_not_meet(tmp_path):
+    first, second = WindowLock(tmp_path / "a.db"), WindowLock(tmp_path / "b.db")
+    first.acquire()
+    second.acquire()
+    first.release()
+    second.release()
+
+
+def test_that_a_killed_window_frees_its_database(tmp_path):
+    path = tmp_path / "a.db"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(StoreError):
+            WindowLock(path).acquire()
+        holder.kill()
+        holder.wait()
+    lock = WindowLock(path)
+    lock.acquire()
+    lock.release()
+
+
+def test_that_a_missing_folder_is_made(tmp_path):
+    lock = WindowLock(tmp_path / "deep" / "er" / "a.db")
+    lock.acquire()
+    lock.release()
+
+
+def test_that_a_file_in_place_of_the_folder_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="may not be written"):
+        WindowLock(tmp_path / "file" / "a.db").acquire()
