@@ -15,10 +15,11 @@ def token_logps(logits: Tensor, ids: Tensor, temperature: float = 1.0) -> Tensor
     return chosen - torch.logsumexp(scaled, -1)
 
 
+@torch.no_grad()
 def token_entropy(logits: Tensor, temperature: float = 1.0) -> Tensor:
     """Return the entropy (..., T) in nats of the softmax of `logits` (..., T, V) / `temperature`.
 
-    A logit of -inf (a token that cannot be sampled) adds nothing.
+    A logit of -inf (a token that cannot be sampled) adds nothing. It is a measurement and carries no gradient.
     """
     logps = torch.log_softmax(logits / temperature, -1)
     return torch.where(logps == -torch.inf, 0.0, -logps.exp() * logps).sum(-1)
