@@ -9,7 +9,7 @@ from grpo_gui.grpo.definitions import METRICS, MetricDefinition, definition_of
 from grpo_gui.grpo.rollout_metrics import rollout_metrics
 
 if TYPE_CHECKING:
-    from grpo_gui.grpo.logprobs import token_entropy, token_logps
+    from grpo_gui.grpo.entropy import token_entropy
     from grpo_gui.grpo.loss import grpo_loss
     from grpo_gui.grpo.metric_sums import LossResult, MetricSums
 
@@ -24,15 +24,13 @@ __all__ = [
     "grpo_loss",
     "rollout_metrics",
     "token_entropy",
-    "token_logps",
 ]
 
 _MODULE_OF = {
     "LossResult": "metric_sums",
     "MetricSums": "metric_sums",
     "grpo_loss": "loss",
-    "token_entropy": "logprobs",
-    "token_logps": "logprobs",
+    "token_entropy": "entropy",
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from grpo_gui.grpo.entropy import token_entropy
 from grpo_gui.language.attention import attend_completions, attend_prompts, completion_mask
 from grpo_gui.language.decoder import Decoder, Layer
 from grpo_gui.language.kernels import linear
@@ -31,10 +32,7 @@ def packed_logps(
     targets = torch.cat((completions[:, 0], layout.completions.flat(completions[:, 1 : layout.completions.width + 1])))
     logps = logits.log_softmax(-1)
     chosen = logps.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
-    entropy = None
-    if with_entropy:
-        with torch.no_grad():
-            entropy = _spread(-(logps.exp() * logps).sum(-1), layout, completions.shape)
+    entropy = _spread(token_entropy(logps), layout, completions.shape) if with_entropy else None
     return _spread(chosen, layout, completions.shape), entropy
 
 
