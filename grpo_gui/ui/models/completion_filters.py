@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 from grpo_gui.store.records import CompletionQuery
+from grpo_gui.ui.models.completion_columns import Column
 
 SORTS: tuple[tuple[str, str], ...] = (
     ("newest", "newest first"),
@@ -15,6 +16,15 @@ SORTS: tuple[tuple[str, str], ...] = (
     ("clipped_high", "most clipped"),
     ("longest", "longest first"),
 )
+SORTED_BY: dict[str, Column] = {
+    "reward_high": Column.REWARD,
+    "reward_low": Column.REWARD,
+    "advantage_high": Column.ADVANTAGE,
+    "advantage_low": Column.ADVANTAGE,
+    "kl_high": Column.KL,
+    "clipped_high": Column.CLIPPED,
+    "longest": Column.TOKENS,
+}
 RANGES: dict[str, tuple[str, str, str]] = {
     "steps": ("min_step", "max_step", "step"),
     "reward": ("min_reward", "max_reward", "reward"),

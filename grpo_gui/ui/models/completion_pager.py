@@ -71,6 +71,7 @@ class CompletionPager(QObject):
         self.query: CompletionQuery | None = None
         self.grouped = True
         self.is_loading = False
+        self.is_held = False  # the view does not want a page now
         self.seen_step = 0
 
     @property

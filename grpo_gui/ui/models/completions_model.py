@@ -144,7 +144,8 @@ class CompletionsModel(QAbstractItemModel):
 
     def canFetchMore(self, parent: Index) -> bool:
         """True when the store has more groups or completions for the query and none are on their way."""
-        return not parent.isValid() and self.pager.has_more and not self.pager.is_loading
+        pager = self.pager
+        return not parent.isValid() and pager.has_more and not pager.is_loading and not pager.is_held
 
     def fetchMore(self, parent: Index) -> None:
         """Ask for the next page in the background."""
@@ -223,7 +224,8 @@ def _row_data(row: CompletionRow, column: Column, role: int, *, grouped: bool) -
     if role == Qt.ItemDataRole.DisplayRole:
         return cell_text(row, column, grouped=grouped)
     if role == Qt.ItemDataRole.TextAlignmentRole:
-        return _alignment(column)
+        is_place = column == Column.NUMBER and grouped
+        return _alignment(Column.TOKENS if is_place else column)
     if role == Qt.ItemDataRole.AccessibleTextRole:
         return row_sentence(row)
     if role == Qt.ItemDataRole.ToolTipRole:

@@ -68,5 +68,6 @@ def clip_sentence(values: TokenValues) -> tuple[str, str]:
             "the ratio is 1 with one inner update per rollout" if is_same and values.has(TokenMeasure.LOG_RATIO) else ""
         )
         return f"0 of {count} clipped", hint
-    parts = [f"clipped {word}, {n} of {count}" for word, n in (("low", low), ("high", high)) if n]
-    return "; ".join(parts), "outlined tokens get no gradient from this step"
+    marks = (("▼ clipped low", low), ("▲ clipped high", high))
+    parts = [f"{mark}, {n} of {count}" for mark, n in marks if n]
+    return "  ".join(parts), "outlined tokens get no gradient from this step"

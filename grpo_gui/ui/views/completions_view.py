@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from grpo_gui.errors import BadInputError
@@ -19,6 +19,8 @@ from grpo_gui.ui.widgets.empty_state import EmptyState
 from grpo_gui.ui.workspace import Workspace
 
 _DETAIL_WIDTH = 478
+_SMALL_DETAIL_WIDTH = 440
+_ROOMY_WIDTH = 1240
 _SIDE_BY_SIDE_WIDTH = 980  # below it, list and detail take turns
 
 GroupAnswer = tuple[CompletionRef, GroupRecord | None, tuple[ChangeRecord, ...]]
@@ -35,9 +37,11 @@ class CompletionsView(QWidget):
         self._changes: tuple[ChangeRecord, ...] = ()
         self._wanted: CompletionRef | None = None
         self._is_detail_open = False
+        self._is_laid_out = False
         self.list = CompletionList(workspace)
         self.detail = CompletionDetail()
         self.no_run = EmptyState("No run is selected, so there are no completions.", "Set up a run")
+        self.no_run.sentence.setMinimumWidth(theme.px(320))
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._pages = QStackedWidget()
         self._lay_out()
@@ -54,6 +58,11 @@ class CompletionsView(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Divide the width when it is known."""
+        super().showEvent(event)
+        self._arrange()
+
     def _lay_out(self) -> None:
         self._splitter.addWidget(self.list)
         self._splitter.addWidget(self.detail)
@@ -62,8 +71,8 @@ class CompletionsView(QWidget):
         self._splitter.setHandleWidth(tokens.GAP)
         self._splitter.setChildrenCollapsible(False)
         self.list.setMinimumWidth(theme.px(420))
-        self.detail.setMinimumWidth(theme.px(380))
-        self._splitter.setSizes([1000, theme.px(_DETAIL_WIDTH)])
+        self.detail.setMinimumWidth(theme.px(_SMALL_DETAIL_WIDTH))
+        self.setFocusProxy(self.list.table)
         self._pages.addWidget(self._splitter)
         self._pages.addWidget(self.no_run)
         box = QVBoxLayout(self)
@@ -158,6 +167,10 @@ class CompletionsView(QWidget):
 
     def _arrange(self) -> None:
         is_wide = self.width() >= theme.px(_SIDE_BY_SIDE_WIDTH)
+        if is_wide and not self._is_laid_out:
+            self._is_laid_out = True
+            detail = theme.px(_DETAIL_WIDTH if self.width() >= theme.px(_ROOMY_WIDTH) else _SMALL_DETAIL_WIDTH)
+            self._splitter.setSizes([self.width() - detail, detail])
         self.list.setVisible(is_wide or not self._is_detail_open)
         self.detail.setVisible(is_wide or self._is_detail_open)
 

@@ -8,7 +8,7 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import number
 
 _CELLS = 20
-_WIDTH, _HEIGHT, _STRIP = 128, 26, 8
+_WIDTH, _MIN_WIDTH, _HEIGHT, _STRIP = 128, 84, 26, 8
 
 
 class ColorScale(QWidget):
@@ -17,7 +17,9 @@ class ColorScale(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._limit, self._is_diverging = 1.0, True
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(theme.px(_MIN_WIDTH))
+        self.setMaximumWidth(theme.px(_WIDTH))
         self.set_limit(1.0, is_diverging=True)
 
     def set_limit(self, limit: float, *, is_diverging: bool) -> None:
@@ -27,7 +29,7 @@ class ColorScale(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Ask for a fixed size."""
+        """Ask for the full width; a narrow panel gives less."""
         return QSize(theme.px(_WIDTH), theme.px(_HEIGHT))
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002  # always painted as a whole

@@ -13,6 +13,7 @@ from grpo_gui.ui.widgets.bars import paint_advantage_bar, paint_reward_bar
 
 Index = QModelIndex | QPersistentModelIndex
 
+_NUMBER_WIDTH = 46  # what a cell with a bar leaves to its number
 _BAR_WIDTH = 52
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -46,9 +47,11 @@ class CompletionDelegate(QStyledItemDelegate):
         is_selected = is_row_selected(option)
         if is_selected:
             painter.fillRect(rect, theme.current().color("soft"))
-        inner = rect.adjusted(theme.px(4), 0, -theme.px(6), 0)
+        inner = rect.adjusted(theme.px(9), 0, -theme.px(6), 0)
         text = str(index.data(Qt.ItemDataRole.DisplayRole) or "")
         match column:
+            case Column.TEXT | Column.PROMPT if not text:
+                draw_text(painter, inner, "empty", theme.font(12), "text3", _LEFT)
             case Column.TEXT | Column.PROMPT:
                 draw_text(painter, inner, text, theme.font(12, mono=True), "text", _LEFT)
             case Column.REWARD:
@@ -59,7 +62,8 @@ class CompletionDelegate(QStyledItemDelegate):
                 draw_text(painter, inner, text, theme.font(12), "text", _RIGHT)
             case Column.NUMBER:
                 font = theme.font(12, 600 if is_selected else 400)
-                draw_text(painter, inner, text, font, "text" if is_selected else "text3", _RIGHT)
+                side = Qt.AlignmentFlag(index.data(Qt.ItemDataRole.TextAlignmentRole))
+                draw_text(painter, inner, text, font, "text" if is_selected else "text3", side)
             case Column.MARK:
                 draw_text(painter, inner, text, theme.font(11, 600), "warn", _LEFT)
             case _:
@@ -115,7 +119,9 @@ def _rect(option: QStyleOptionViewItem) -> QRect:
 
 
 def _bar_rect(inner: QRect) -> QRect:
-    return QRect(inner.x(), inner.y(), min(theme.px(_BAR_WIDTH), inner.width()), inner.height())
+    return QRect(
+        inner.x(), inner.y(), min(theme.px(_BAR_WIDTH), max(1, inner.width() - theme.px(_NUMBER_WIDTH))), inner.height()
+    )
 
 
 def _paint_caret(painter: QPainter, center: QPointF, *, is_open: bool) -> None:

@@ -94,11 +94,11 @@ class CompletionDetail(QFrame):
         return self._sums[name].text()
 
     def _show_verdict(self, correct: bool | None, *, truncated: bool, length: int) -> None:
-        if truncated:
-            self._verdict.set_state(f"cut at {length} tokens", "warn")
-        elif correct is not None:
-            self._verdict.set_state("right" if correct else "wrong", "good" if correct else "bad")
-        self._verdict.setVisible(truncated or correct is not None)
+        words = [] if correct is None else ["right" if correct else "wrong"]
+        words += [f"cut at {length} tokens"] if truncated else []
+        kind = "warn" if correct is None else "good" if correct else "bad"
+        self._verdict.set_state(", ".join(words), kind)
+        self._verdict.setVisible(bool(words))
 
     def _ask_for_curve(self) -> None:
         if self._ref is not None:
@@ -106,11 +106,14 @@ class CompletionDetail(QFrame):
 
     def _lay_out(self) -> None:
         column = QVBoxLayout(self._body)
-        column.setContentsMargins(14, 10, 14, 12)
+        column.setContentsMargins(12, 10, 12, 12)
         column.setSpacing(8)
         column.addLayout(self._head())
-        column.addWidget(self._prompt)
-        column.addWidget(self._answer)
+        problem = QVBoxLayout()
+        problem.setSpacing(0)
+        problem.addWidget(self._prompt)
+        problem.addWidget(self._answer)
+        column.addLayout(problem)
         column.addWidget(hline())
         column.addWidget(self.tokens)
         column.addWidget(hline())

@@ -8,7 +8,7 @@ from grpo_gui.store.records import CompletionQuery, CompletionRef, RunRecord
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count
 from grpo_gui.ui.models.completion_columns import HEADERS, HIDEABLE, Column
-from grpo_gui.ui.models.completion_filters import cleared, is_filtered
+from grpo_gui.ui.models.completion_filters import SORTED_BY, cleared, is_filtered
 from grpo_gui.ui.models.completions_model import CompletionsModel
 from grpo_gui.ui.widgets.bars import advantage_limit
 from grpo_gui.ui.widgets.buttons import button
@@ -45,6 +45,7 @@ class CompletionList(QFrame):
         self.notice = LiveNotice(self)
         self.pill = button("", "up", tooltip="Read the list anew, with the steps done since.")
         self.no_match = EmptyState(_NO_MATCH, "Remove all filters")
+        self.no_match.sentence.setMinimumWidth(theme.px(320))
         self.message = label("", "lead", wrap=True)
         self._pages = QStackedWidget()
         self._keys = ElidedLabel(_KEYS, look="hint")
@@ -155,6 +156,7 @@ class CompletionList(QFrame):
     def _restart(self) -> None:
         self._counts = None
         self.filters.show_query(self._query)
+        self.table.keep_column(SORTED_BY.get(self._query.sort))
         self._follow()
         self.model.show_query(self._query, grouped=self._is_grouped)
         self._count()

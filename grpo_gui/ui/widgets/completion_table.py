@@ -1,28 +1,18 @@
 """The table of the Completions view: a tree whose groups are full-width rows, moved through by J, K and Enter."""
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
 
 from grpo_gui.store.records import CompletionRow, GroupSummary
 from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.models.column_widths import column_widths
 from grpo_gui.ui.models.completion_columns import HIDEABLE, Column
 from grpo_gui.ui.models.completions_model import CompletionsModel
 from grpo_gui.ui.widgets.completion_delegate import CompletionDelegate, paint_group_row
 
 Index = QModelIndex | QPersistentModelIndex
 
-_WIDTHS = {
-    Column.NUMBER: 40,
-    Column.PROMPT: 200,
-    Column.REWARD: 104,
-    Column.ADVANTAGE: 114,
-    Column.TOKENS: 60,
-    Column.CLIPPED: 66,
-    Column.KL: 66,
-    Column.MARK: 42,
-}
-_FLAT_NUMBER_WIDTH = 92
 _OPENED_AT_START = 2  # groups
 _NEAR_END_ROWS = 40  # the next page is asked for before the end comes into view
 
@@ -37,6 +27,7 @@ class CompletionTable(QTreeView):
         super().__init__(parent)
         self._model = model
         self._hidden: set[Column] = set()
+        self._kept: Column | None = None
         self.delegate = CompletionDelegate(self)
         self.setModel(model)
         self.setItemDelegate(self.delegate)
@@ -67,10 +58,15 @@ class CompletionTable(QTreeView):
         return tuple(sorted(self._hidden))
 
     def set_column_hidden(self, column: Column, hidden: bool) -> None:
-        """Hide or show a column; the prompt stays away in groups, whose row names it."""
+        """Hide or show a column; there is never a prompt in groups, whose row names it."""
         if column in HIDEABLE:
             (self._hidden.add if hidden else self._hidden.discard)(column)
             self._apply_columns()
+
+    def keep_column(self, column: Column | None) -> None:
+        """Name the column that the list is sorted by: it stays where others make way."""
+        self._kept = column
+        self._apply_columns()
 
     def step(self, rows: int) -> None:
         """Move the cursor to the next (1) or previous (-1) completion, opening groups on the way."""
@@ -132,31 +128,33 @@ class CompletionTable(QTreeView):
         if isinstance(record, CompletionRow):
             self.opened.emit(record)
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow the size of the system's font."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and hasattr(self, "_hidden"):
-            self._apply_columns()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width among the columns anew."""
+        super().resizeEvent(event)
+        self._apply_columns()
+
+    def doItemsLayout(self) -> None:
+        """Lay out what is loaded. Qt would ask for another page at every layout, until the whole run is loaded."""
+        self._model.pager.is_held = True
+        super().doItemsLayout()
+        self._model.pager.is_held = False
+        self._prefetch(self.verticalScrollBar().value())
 
     def _prepare_header(self) -> None:
         header = self.header()
         header.setSectionsMovable(False)
-        header.setMinimumSectionSize(theme.px(28))
+        header.setMinimumSectionSize(theme.px(20))
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(Column.TEXT, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(Column.PROMPT, QHeaderView.ResizeMode.Interactive)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft)
         self._apply_columns()
 
     def _apply_columns(self) -> None:
-        for column, width in _WIDTHS.items():
-            self.header().resizeSection(column, theme.px(width))
-        if not self._model.grouped:
-            self.header().resizeSection(Column.NUMBER, theme.px(_FLAT_NUMBER_WIDTH))
-        for column in HIDEABLE:
-            is_away = column in self._hidden or (column == Column.PROMPT and self._model.grouped)
-            self.setColumnHidden(column, is_away)
+        available = int(self.viewport().width() / theme.scale())
+        widths = column_widths(available, grouped=self._model.grouped, hidden=self._hidden, kept=self._kept)
+        for column in Column:
+            self.setColumnHidden(column, column not in widths)
+            if column in widths:
+                self.header().resizeSection(column, theme.px(widths[column]))
 
     def _restarted(self) -> None:
         self._apply_columns()

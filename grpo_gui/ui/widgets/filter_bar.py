@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from grpo_gui.store.records import CompletionQuery
-from grpo_gui.ui import icons
+from grpo_gui.ui import icons, theme
 from grpo_gui.ui.models.completion_filters import SORTS, chips, with_fields, without
 from grpo_gui.ui.widgets.buttons import Chip, SegmentedControl, button, link
 from grpo_gui.ui.widgets.filter_menu import FilterMenu
@@ -34,6 +34,7 @@ class FilterBar(QWidget):
         self.columns = button("Columns", "columns", tooltip="Choose the columns of the list.")
         self.add_filter = link("Add filter", "add", tooltip="Show only some of the completions.")
         self.count = label("", "small", "Completions that match, of all of the run, and the groups they are in.")
+        self.count.setMinimumHeight(theme.px(20))
         self._chip_row = QWidget()
         self._flow = FlowLayout(8, self._chip_row)
         self._timer = QTimer(self)
@@ -88,7 +89,7 @@ class FilterBar(QWidget):
         policy.setHeightForWidth(True)
         self._chip_row.setSizePolicy(policy)
         second.addWidget(self._chip_row, 1)
-        second.addWidget(self.count)
+        second.addWidget(self.count, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 10, 12, 8)
         column.setSpacing(8)
@@ -113,6 +114,8 @@ class FilterBar(QWidget):
                 widget.deleteLater()
         for chip in chips(self._query):
             widget = Chip(chip.label)
+            for cross in widget.findChildren(QPushButton):
+                cross.setIconSize(QSize(theme.px(10), theme.px(10)))
             widget.removed.connect(lambda chip=chip: self.query_changed.emit(without(self._query, chip)))
             self._flow.addWidget(widget)
         self._flow.addWidget(self.add_filter)

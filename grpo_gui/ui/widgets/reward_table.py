@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from grpo_gui.ui import theme, tokens
-from grpo_gui.ui.formatting import NOTHING, number, significant
+from grpo_gui.ui.formatting import MINUS, NOTHING, number
 from grpo_gui.ui.models.reward_parts import RewardPart
 from grpo_gui.ui.widgets.bars import paint_advantage_bar, paint_reward_bar
 from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label
@@ -57,7 +57,7 @@ class RewardTable(QWidget):
         name = ElidedLabel(part.source)
         name.setMinimumHeight(theme.px(tokens.ROW_DETAIL))
         value = _value_label(part.value)
-        weight = label(significant(part.weight))
+        weight = label(_short(part.weight))
         adds = label(NOTHING if part.adds is None else number(part.adds))
         self._grid.addWidget(name, row, 0)
         self._grid.addWidget(value, row, 1, _RIGHT)
@@ -94,5 +94,9 @@ class _PartBar(QWidget):
 def _value_label(value: float | None) -> QLabel:
     if value is None or math.isnan(value):
         return label("no opinion", "label", "The source gave no value (None): it neither raises nor lowers the reward.")
-    value = float(value)
-    return label(number(value, 0) if value.is_integer() else significant(value))
+    return label(_short(value))
+
+
+def _short(value: float) -> str:
+    """Write a setting or a raw value as a person would: without zeros at the end."""
+    return number(value) if math.isinf(value) else f"{value:.4g}".replace("-", MINUS)
