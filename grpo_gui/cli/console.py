@@ -27,9 +27,10 @@ class JsonLines:
     with a due evaluation waits for it.
     """
 
-    def __init__(self, stream: TextIO, *, steps: int, eval_steps: int) -> None:
-        """Print to `stream`; `steps` and `eval_steps` tell after which steps an evaluation comes."""
+    def __init__(self, stream: TextIO, errors: TextIO, *, steps: int, eval_steps: int) -> None:
+        """Print to `stream`, what is no step to `errors`; `steps` and `eval_steps` tell when an evaluation is due."""
         self._stream = stream
+        self._errors = errors
         self._steps = steps
         self._eval_steps = eval_steps
         self._held: dict[str, object] | None = None
@@ -50,6 +51,11 @@ class JsonLines:
                 if self._held is not None and self._held["step"] == event.step:
                     self._held.update(_finite(dict(event.metrics)))
                     self.flush()
+            case RunFailed():
+                self.flush()
+                self._errors.write(f"grpo-gui: {event.message}\n{event.traceback}")
+            case TrainerStatus() if event.message and event.status is not RunStatus.FAILED:
+                self._errors.write(f"{event.message}\n")
             case _:
                 pass
 
@@ -87,7 +93,7 @@ class ProgressLine:
                 self._step(event)
             case HyperparameterChanged():
                 self._print(f"step {event.step}: {event.name} {event.old} -> {event.new}")
-            case TrainerStatus() if event.message:
+            case TrainerStatus() if event.message and event.status is not RunStatus.FAILED:
                 self._print(event.message)
             case RunFailed():
                 self._print(event.message)

@@ -3,7 +3,6 @@
 import importlib.metadata
 import os
 import platform
-import sqlite3
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,6 +13,7 @@ import click
 from grpo_gui import __version__
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.errors import StoreError
+from grpo_gui.store.connections import sqlite_version
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 
@@ -49,13 +49,8 @@ def check(context: click.Context, database: Path | None) -> None:
 
 def run_lines(database: Path) -> Iterator[str]:
     """One line per run, newest first, under a header."""
-    if not database.exists():
-        raise StoreError(f"There is no database at {database} yet: start a run, or name another one with --db.")
-    reader = StoreReader(database)
-    try:
+    with StoreReader(database) as reader:
         runs = reader.runs()
-    finally:
-        reader.close()
     yield f"{'id':>4}  {'state':<12} {'steps':>6}  {'reward':>6}  {'held-out':>8}  {'started':<16}  name"
     for run in runs:
         yield _run_line(run)
@@ -80,7 +75,7 @@ def environment_lines(database: Path) -> Iterator[str]:
     yield f"Python {platform.python_version()} on {platform.platform()}, {os.cpu_count()} processors"
     for package in PACKAGES:
         yield f"{package} {_version(package)}"
-    yield f"SQLite {sqlite3.sqlite_version}"
+    yield f"SQLite {sqlite_version()}"
     if torch.cuda.is_available():
         for index in range(torch.cuda.device_count()):
             memory = torch.cuda.get_device_properties(index).total_memory / 2**30
@@ -111,10 +106,7 @@ def _database_state(database: Path) -> str:
     if not database.exists():
         return "not there yet; the first run makes it"
     try:
-        reader = StoreReader(database)
+        with StoreReader(database) as reader:
+            return f"{len(reader.runs())} runs"
     except StoreError as error:
         return str(error)
-    try:
-        return f"{len(reader.runs())} runs"
-    finally:
-        reader.close()

@@ -8,6 +8,7 @@ import click
 from grpo_gui import __version__
 from grpo_gui.cli.listing import check, runs
 from grpo_gui.cli.options import database_option
+from grpo_gui.cli.pretrain import pretrain
 from grpo_gui.cli.train import train
 from grpo_gui.errors import BadInputError, GrpoGuiError
 
@@ -25,7 +26,7 @@ def cli(context: click.Context, database: Path | None) -> None:
         context.exit(open_window(database))
 
 
-for command in (train, runs, check):
+for command in (train, runs, pretrain, check):
     cli.add_command(command)
 
 

@@ -13,6 +13,10 @@ from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_outpu
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.commands import Command, Stop
 from grpo_gui.events import RunStatus
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.headless import train_headless
+from grpo_gui.training.presets import preset_config
+from grpo_gui.training.validation import parse_override
 
 BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 
@@ -46,29 +50,34 @@ def train(
         from grpo_gui.training.background import continue_run
 
         sys.exit(_exit_code(continue_run(continued_run, database)))
-    from grpo_gui.training.presets import preset_config
-    from grpo_gui.training.validation import parse_override
+    config = _config(preset, task, {"steps": steps, "seed": seed, "device": device}, overrides)
+    sys.exit(_exit_code(_train(config, database, as_json=as_json)))
 
+
+def _config(
+    preset: str, task: str | None, given: dict[str, int | str | None], overrides: tuple[str, ...]
+) -> TrainConfig:
+    """The preset's config with everything that was given on the command line."""
     config = preset_config(preset)
     if task is not None:
         config = replace(config, task=task) if task in BUILTIN_TASKS else replace(config, task="file", prompt_file=task)
-    given = {"steps": steps, "seed": seed, "device": device}
-    config = replace(config, **{name: value for name, value in given.items() if value is not None})
+    config = replace(config, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]  # click checked them
     for override in overrides:
         config = parse_override(config, override)
+    return config
 
-    from grpo_gui.training.headless import train_headless
 
+def _train(config: TrainConfig, database: Path, *, as_json: bool) -> RunStatus:
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     _stop_on_signals(commands)
     output = standard_output()
-    lines = JsonLines(output, steps=config.steps, eval_steps=config.eval_steps)
+    lines = JsonLines(output, sys.stderr, steps=config.steps, eval_steps=config.eval_steps)
     watch = lines if as_json else ProgressLine(output, steps=config.steps)
     run_ids: list[int] = []
     status = train_headless(config, database, commands=commands, watch=watch, started=run_ids.append)
     lines.flush()
     click.echo(ending(status, run_ids[0], str(database)), err=as_json)
-    sys.exit(_exit_code(status))
+    return status
 
 
 def _exit_code(status: RunStatus) -> int:

@@ -11,6 +11,11 @@ from grpo_gui.store.schema import APPLICATION_ID, SCHEMA_VERSION, make_migration
 BUSY_TIMEOUT_MS = 5000
 
 
+def sqlite_version() -> str:
+    """The version of the SQLite library in use."""
+    return sqlite3.sqlite_version
+
+
 def connect_writer(path: Path) -> sqlite3.Connection:
     """Open the database for writing; create it when it is not there, migrate it when it is older.
 

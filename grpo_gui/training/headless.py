@@ -69,8 +69,6 @@ def train_headless(
         # The trainer needs torch, which takes seconds to import: only from here on.
         from grpo_gui.training.runner import run_in_foreground
 
-        return run_in_foreground(
-            config, run_id, _WatchedSink(writer, watch), commands, run_files_dir(database, run_id)
-        )
+        return run_in_foreground(config, run_id, _WatchedSink(writer, watch), commands, run_files_dir(database, run_id))
     finally:
         writer.close()

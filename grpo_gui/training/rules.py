@@ -128,12 +128,6 @@ def _micro_batch(config: TrainConfig) -> str | None:
     )
 
 
-def _warmup(config: TrainConfig) -> str | None:
-    if 0 <= config.warmup_steps <= config.steps:
-        return None
-    return f"The warm-up must take from 0 to {config.steps} steps (the length of the run); it is {config.warmup_steps}."
-
-
 def _epsilon_high(config: TrainConfig) -> str | None:
     value = config.epsilon_high
     if value is None:
@@ -191,7 +185,7 @@ CHECKS: dict[str, Check] = {
     "micro_batch_prompts": _micro_batch,
     "max_completion_length": _whole("max_completion_length", "The longest completion, in tokens,", 1, 1_000_000),
     "learning_rate": _number("learning_rate", "The learning rate", 0.0, 1.0, above=True),
-    "warmup_steps": _warmup,
+    "warmup_steps": _whole("warmup_steps", "The warm-up, in steps,", 0, 1_000_000),
     "min_lr_ratio": _number("min_lr_ratio", "The share of the learning rate at the end", 0.0, 1.0),
     "max_grad_norm": _number("max_grad_norm", "The largest gradient norm (0: no clipping)", 0.0, 1e9),
     "weight_decay": _number("weight_decay", "The weight decay", 0.0, 10.0),

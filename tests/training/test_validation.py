@@ -45,7 +45,7 @@ NAN = float("nan")
         ("learning_rate", 0.0, "above 0"),
         ("learning_rate", NAN, "nan"),
         ("learning_rate", float("inf"), "inf"),
-        ("warmup_steps", 121, "from 0 to 120"),
+        ("warmup_steps", -1, "from 0"),
         ("min_lr_ratio", 1.5, "from 0 to 1"),
         ("max_grad_norm", -1.0, "gradient norm"),
         ("weight_decay", -0.1, "weight decay"),

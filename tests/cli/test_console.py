@@ -1,0 +1,76 @@
+"""What a headless run prints."""
+
+import io
+import json
+import math
+
+from grpo_gui.cli.console import JsonLines, ProgressLine
+from grpo_gui.events import EvalCompleted, RunFailed, RunStatus, StepCompleted, TrainerStatus
+
+
+def step_event(step, **metrics):
+    return StepCompleted(1, step, 2 * step, 100.0 + step, tuple(metrics.items()), ())
+
+
+def eval_event(step, accuracy):
+    return EvalCompleted(1, step, 100.0, (("eval/accuracy", accuracy),))
+
+
+def json_lines(events, *, steps=4, eval_steps=2):
+    out, errors = io.StringIO(), io.StringIO()
+    lines = JsonLines(out, errors, steps=steps, eval_steps=eval_steps)
+    for event in events:
+        lines(event)
+    lines.flush()
+    return [json.loads(line) for line in out.getvalue().splitlines()], errors.getvalue()
+
+
+def test_that_each_step_is_one_line_with_its_held_out_metrics():
+    events = [eval_event(0, 0.1), step_event(1, loss=0.5), step_event(2, loss=0.25), eval_event(2, 0.9)]
+    lines, _ = json_lines(events)
+    assert lines == [
+        {"step": 1, "optimizer_step": 2, "loss": 0.5},
+        {"step": 2, "optimizer_step": 4, "loss": 0.25, "eval/accuracy": 0.9},
+    ]
+
+
+def test_that_a_step_without_due_evaluation_is_printed_at_once():
+    out = io.StringIO()
+    JsonLines(out, io.StringIO(), steps=4, eval_steps=2)(step_event(1, loss=0.5))
+    assert out.getvalue().count("\n") == 1
+
+
+def test_that_values_which_are_not_finite_are_null():
+    lines, _ = json_lines([step_event(1, loss=math.nan, kl=math.inf)])
+    assert lines[0]["loss"] is None
+    assert lines[0]["kl"] is None
+
+
+def test_that_a_failure_is_named_on_the_error_stream_after_the_last_step():
+    lines, errors = json_lines([step_event(2, loss=0.5), RunFailed(1, 2, "The loss is not finite.", "")])
+    assert [line["step"] for line in lines] == [2]
+    assert errors == "grpo-gui: The loss is not finite.\n"
+
+
+def test_that_a_pipe_gets_plain_lines_for_every_tenth_of_the_run():
+    out = io.StringIO()
+    line = ProgressLine(out, steps=20)
+    for step in range(1, 21):
+        line(step_event(step, reward=0.5))
+    printed = out.getvalue()
+    assert "\r" not in printed
+    assert [row.split()[1] for row in printed.splitlines()] == ["1/20", *(f"{n}/20" for n in range(2, 21, 2))]
+
+
+def test_that_messages_of_the_trainer_are_shown_once_and_a_missing_metric_is_a_dash():
+    out = io.StringIO()
+    line = ProgressLine(out, steps=1)
+    line(TrainerStatus(1, RunStatus.WARMING_UP, 0, "Loading the model."))
+    line(step_event(1, reward=0.25))
+    line(RunFailed(1, 1, "It failed.", ""))
+    line(TrainerStatus(1, RunStatus.FAILED, 1, "It failed."))
+    printed = out.getvalue()
+    assert printed.count("Loading the model.") == 1
+    assert printed.count("It failed.") == 1
+    assert "reward 0.25" in printed
+    assert "kl -" in printed
