@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -94,9 +94,9 @@ class CompletionsView(QWidget):
             ("J", lambda: self.list.table.step(1)),
             ("K", lambda: self.list.table.step(-1)),
             ("G", self.list.toggle_grouping),
-            ("Escape", self._close_detail),
         ):
             _shortcut(self, keys, function)
+        self._back = _shortcut(self, "Escape", self._close_detail)
 
     def _show_run(self, run: RunRecord | None) -> None:
         self._config = _config_of(run)
@@ -171,6 +171,7 @@ class CompletionsView(QWidget):
             self._is_laid_out = True
             detail = theme.px(_DETAIL_WIDTH if self.width() >= theme.px(_ROOMY_WIDTH) else _SMALL_DETAIL_WIDTH)
             self._splitter.setSizes([self.width() - detail, detail])
+        self._back.setEnabled(self._is_detail_open and not is_wide)
         self.list.setVisible(is_wide or not self._is_detail_open)
         self.detail.setVisible(is_wide or self._is_detail_open)
 
@@ -180,7 +181,7 @@ class CompletionsView(QWidget):
         self._workspace.view_requested.emit("train")
 
 
-def _shortcut(owner: QWidget, keys: str, function: Callable[[], object]) -> QObject:
+def _shortcut(owner: QWidget, keys: str, function: Callable[[], object]) -> QShortcut:
     shortcut = QShortcut(QKeySequence(keys), owner)
     shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
     shortcut.activated.connect(function)

@@ -206,10 +206,9 @@ class CompletionList(QFrame):
             return
         completions, groups = self._counts
         total = max(self._run.completions, completions)
-        of_all = f" of {count(total)}" if is_filtered(self._query) else ""
-        self.filters.count.setText(
-            f"{count(completions)}{of_all} {_noun(completions, 'completion')}, {count(groups)} {_noun(groups, 'group')}"
-        )
+        found = f"{count(completions)} of {count(total)}" if is_filtered(self._query) else count(completions)
+        of_what = _noun(total if is_filtered(self._query) else completions, "completion")
+        self.filters.count.setText(f"{found} {of_what}, {count(groups)} {_noun(groups, 'group')}")
         rows = self.model.rowCount()
         whole, noun = (groups, "group") if self.model.grouped else (completions, "completion")
         self.loaded.setText(f"{count(rows)} of {count(max(whole, rows))} {_noun(whole, noun)} loaded")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -156,6 +156,14 @@ class _SearchField(QLineEdit):
         self.setMinimumWidth(120)
         glass = self.addAction(icons.icon("search", "text3"), QLineEdit.ActionPosition.LeadingPosition)
         icons.keep_icon(self, glass.setIcon, "search", "text3")
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape for the field: it would be a shortcut of the view otherwise."""
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_escape and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave the field on Escape."""
