@@ -1,0 +1,204 @@
+"""Training in a process of ours that survives the window: starting it, steering it, and what it does itself."""
+
+import logging
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from grpo_gui.commands import Command, Stop
+from grpo_gui.errors import BadInputError, StoreError, TrainingError
+from grpo_gui.events import RunStatus
+from grpo_gui.paths import run_files_dir
+from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.records import RunRecord
+from grpo_gui.store.writer import StoreWriter
+from grpo_gui.training.runner import run_in_foreground
+from grpo_gui.training.validation import config_from_json
+
+logger = logging.getLogger(__name__)
+
+POLL_S = 0.25
+START_TIMEOUT_S = 60.0
+LOG_NAME = "background.log"
+
+
+class CommandTable(Protocol):
+    """The store's table of commands, through which a trainer in another process is steered."""
+
+    def post_command(self, run_id: int, command: Command) -> None:
+        """Leave a command; blocks until it is committed."""
+
+    def take_commands(self, run_id: int) -> list[Command]:
+        """Return the commands left since the last call; each is taken once."""
+
+
+class BackgroundHandle:
+    """A TrainerHandle for a run that another process of ours trains. `process` is that process if we started it."""
+
+    def __init__(
+        self, run_id: int, database: Path, commands: CommandTable, process: "subprocess.Popen[bytes] | None" = None
+    ) -> None:
+        self._run_id = run_id
+        self._database = database
+        self._commands = commands
+        self._process = process
+        # One thread: posting waits for the commit, and commands must keep their order.
+        self._posting = ThreadPoolExecutor(max_workers=1, thread_name_prefix="post command")
+
+    @property
+    def run_id(self) -> int:
+        """The run that this trainer trains."""
+        return self._run_id
+
+    def post(self, command: Command) -> None:
+        """Leave a command in the database; it is read within a quarter of a second, after the micro-batch at hand."""
+        self._posting.submit(self._post, command)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Ask the trainer to save its state and end, and wait at most `timeout_s`; True when it has ended."""
+        self.post(Stop())
+        deadline_s = time.monotonic() + timeout_s
+        ended = threading.Event()
+        while self.is_running() and time.monotonic() < deadline_s:
+            ended.wait(POLL_S)
+        return not self.is_running()
+
+    def is_running(self) -> bool:
+        """Tell whether the trainer is alive; reads the database."""
+        if self._process is not None and self._process.poll() is not None:
+            return False
+        run = _run_record(self._database, self._run_id)
+        return run.status.is_active
+
+    def _post(self, command: Command) -> None:
+        try:
+            self._commands.post_command(self._run_id, command)
+        except StoreError as error:
+            logger.warning("A command did not reach run %d: %s", self._run_id, error)
+
+
+def start_background(run_id: int, database: Path, commands: CommandTable) -> BackgroundHandle:
+    """Start a process that goes on with a run from its saved state; returns when it has taken over the run.
+
+    Takes seconds: call it off the GUI thread. The process writes its log into the run's folder.
+
+    Raises:
+        TrainingError: the process did not start to train; the message names its log.
+    """
+    before = _run_record(database, run_id).status
+    commands.take_commands(run_id)  # left over for an earlier process: a stop would end the new one
+    folder = run_files_dir(database, run_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / LOG_NAME
+    with log.open("ab") as output:
+        process = _detached([sys.executable, "-m", "grpo_gui.cli", *_arguments(run_id, database)], output.fileno())
+    deadline_s = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < deadline_s:
+        ended = _wait(process, POLL_S)
+        if _run_record(database, run_id).status is not before:
+            return BackgroundHandle(run_id, database, commands, process)
+        if ended:
+            break
+    raise TrainingError(
+        f"The background process for run {run_id} did not start to train; {log} says why. "
+        "The run's state is saved, so it can be resumed here."
+    )
+
+
+def continue_run(run_id: int, database: Path) -> RunStatus:
+    """Go on with a run from its saved state, in this process: what `grpo-gui train --continue` does.
+
+    Commands come from the database; SIGTERM saves the state and ends the run.
+
+    Raises:
+        BadInputError: there is no such run.
+        StoreError: the database cannot be used.
+    """
+    run = _run_record(database, run_id)
+    commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+    with closing(StoreWriter.open(database)) as writer, _stop_on_sigterm(commands), polling(run_id, writer, commands):
+        return run_in_foreground(
+            config_from_json(run.config), run_id, writer, commands, run_files_dir(database, run_id), resume=True
+        )
+
+
+@contextmanager
+def polling(run_id: int, table: CommandTable, commands: "queue.SimpleQueue[Command]") -> Iterator[None]:
+    """Move commands from the database into the trainer's queue, in a thread, while the context is open."""
+    done = threading.Event()
+
+    def poll() -> None:
+        while not done.wait(POLL_S):
+            try:
+                for command in table.take_commands(run_id):
+                    commands.put(command)
+            except StoreError as error:  # busy or full: the next look may succeed
+                logger.warning("The commands for run %d cannot be read: %s", run_id, error)
+
+    thread = threading.Thread(target=poll, name=f"commands of run {run_id}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def _run_record(database: Path, run_id: int) -> RunRecord:
+    with StoreReader(database) as reader:
+        run = reader.run(run_id)
+    if run is None:
+        raise BadInputError(f"There is no run {run_id} in {database}; grpo-gui runs lists them.")
+    return run
+
+
+def _arguments(run_id: int, database: Path) -> list[str]:
+    return ["train", "--continue", str(run_id), "--db", str(database)]
+
+
+def _detached(arguments: list[str], output: int) -> "subprocess.Popen[bytes]":
+    """Start a process that does not end with this one or its terminal."""
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+    return subprocess.Popen(
+        arguments,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        creationflags=flags,
+        start_new_session=os.name == "posix",
+    )
+
+
+def _wait(process: "subprocess.Popen[bytes]", timeout_s: float) -> bool:
+    """Wait for the end of a process; True when it came within `timeout_s`."""
+    try:
+        process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+@contextmanager
+def _stop_on_sigterm(commands: "queue.SimpleQueue[Command]") -> Iterator[None]:
+    """Let the end of the session (log-out, shutdown) save the state first."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        commands.put(Stop())
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
