@@ -60,7 +60,7 @@ def attend_completions(
     )
     shape = (prompts, kv_heads, group, shared, width)
     to_prompt = torch.bmm(queries, prompt_keys.transpose(1, 2)).view(*shape, length)
-    to_own = torch.bmm(queries.view(-1, shared * width, dim), keys.transpose(1, 2)).view(*shape, width)
+    to_own = torch.bmm(queries.reshape(-1, shared * width, dim), keys.transpose(1, 2)).view(*shape, width)
     weights = (torch.cat((to_prompt, to_own), dim=-1) + mask).softmax(-1)
     of_prompt, of_own = torch.split(weights, [length, width], dim=-1)
     mixed = torch.bmm(of_prompt.reshape(prompts * kv_heads, -1, length), prompt_values).view(*shape, dim)
