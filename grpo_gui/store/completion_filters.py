@@ -48,11 +48,11 @@ def sort_order(query: CompletionQuery) -> SortOrder:
     return order
 
 
-def condition(query: CompletionQuery, alias: str = "c") -> Condition:
-    """The rows that the query asks for; `alias` is the table of completions in the statement."""
-    parts = [f"{alias}.run_id = ?", f"{alias}.superseded = 0"]
-    values: list[SqlValue] = [query.run_id]
-    for sql, value in _limits(query):
+def filters(query: CompletionQuery, alias: str = "c") -> Condition:
+    """What the query asks of a completion beside its run; `alias` is the table in the statement."""
+    parts = ["1"]
+    values: list[SqlValue] = []
+    for sql, value in (*_step_limits(query), *_limits(query)):
         if value is not None:
             parts.append(f"{alias}.{sql}")
             values.append(value)
@@ -63,16 +63,21 @@ def condition(query: CompletionQuery, alias: str = "c") -> Condition:
     return Condition(" AND ".join(parts), tuple(values))
 
 
-def is_unfiltered(query: CompletionQuery) -> bool:
-    """True when the query asks for all completions of its run."""
-    return not query.search and all(value is None for _, value in _limits(query))
+def step_filters(query: CompletionQuery) -> Condition | None:
+    """The filters when they ask for nothing but steps (columns unqualified, every group whole), else None."""
+    if query.search or any(value is not None for _, value in _limits(query)):
+        return None
+    asked = [(sql, value) for sql, value in _step_limits(query) if value is not None]
+    return Condition(" AND ".join(["1", *(sql for sql, _ in asked)]), tuple(value for _, value in asked))
+
+
+def _step_limits(query: CompletionQuery) -> list[tuple[str, SqlValue]]:
+    return [("step >= ?", query.min_step), ("step <= ?", query.max_step)]
 
 
 def _limits(query: CompletionQuery) -> list[tuple[str, SqlValue]]:
     task = None if query.task is None else encode_text(query.task)
     return [
-        ("step >= ?", query.min_step),
-        ("step <= ?", query.max_step),
         ("prompt_id IN (SELECT id FROM prompts WHERE task = ?)", task),
         ("correct = ?", query.correct),
         ("truncated = ?", query.truncated),

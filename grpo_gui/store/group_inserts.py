@@ -35,11 +35,13 @@ class GroupInserter:
         self._connection = connection
         self._prompts: dict[bytes, int] = {}
         self._vocabularies: dict[int, dict[int, str]] = {}
+        self._tasks: set[tuple[int, str]] = set()
 
     def forget(self) -> None:
         """Drop what is remembered of the database."""
         self._prompts.clear()
         self._vocabularies.clear()
+        self._tasks.clear()
 
     def add(self, run_id: int, step: int, groups: Sequence[GroupSample]) -> None:
         """Write the groups of a step. The transaction must be an immediate one: ids are counted on here."""
@@ -49,6 +51,7 @@ class GroupInserter:
         token_rows: Rows = []
         reward_rows: Rows = []
         for group in groups:
+            self._add_task(run_id, group.task)
             prompt_id = self._prompt_id(group)
             group_rows.append((group_id, run_id, step, group.index, prompt_id, *_group_summary(group)))
             for sample in group.completions:
@@ -65,6 +68,13 @@ class GroupInserter:
 
     def _next_id(self, table: str) -> int:
         return int(self._connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
+
+    def _add_task(self, run_id: int, task: str) -> None:
+        if (run_id, task) not in self._tasks:
+            self._connection.execute(
+                "INSERT INTO tasks (run_id, task) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, encode_text(task))
+            )
+            self._tasks.add((run_id, task))
 
     def _prompt_id(self, group: GroupSample) -> int:
         token_ids = encode_ids(group.prompt_token_ids)

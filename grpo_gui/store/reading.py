@@ -1,7 +1,7 @@
 """A read-only connection whose failures are sentences."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ class ReadConnection:
         self._path = path
         self._connection = connect_reader(path)
 
-    def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
+    def rows(self, sql: str, values: Sequence[SqlValue] | Mapping[str, SqlValue] = ()) -> list[Row]:
         """All rows of a statement.
 
         Raises:

@@ -80,8 +80,5 @@ def notes(connection: ReadConnection, run_id: int) -> tuple[NoteRecord, ...]:
 
 def tasks(connection: ReadConnection, run_id: int) -> tuple[str, ...]:
     """The tasks that the run has sampled, by name."""
-    rows = connection.rows(
-        "SELECT DISTINCT task FROM prompts WHERE id IN (SELECT prompt_id FROM groups WHERE run_id = ?) ORDER BY task",
-        (run_id,),
-    )
+    rows = connection.rows("SELECT task FROM tasks WHERE run_id = ? ORDER BY task", (run_id,))
     return tuple(decode_text(row[0]) for row in rows)

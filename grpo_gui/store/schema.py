@@ -128,6 +128,12 @@ CREATE TABLE completion_tokens (
     clipped BLOB NOT NULL
 );
 
+CREATE TABLE tasks (  -- what each run has sampled
+    run_id INTEGER NOT NULL REFERENCES runs (id),
+    task TEXT NOT NULL,
+    PRIMARY KEY (run_id, task)
+) WITHOUT ROWID;
+
 CREATE TABLE vocabulary (
     run_id INTEGER NOT NULL REFERENCES runs (id),
     token_id INTEGER NOT NULL,
@@ -182,7 +188,11 @@ CREATE TABLE commands (
 
 INDEXES = """
 CREATE INDEX completions_by_group ON completions (group_id, position);
-CREATE INDEX completions_by_step ON completions (run_id, step) WHERE superseded = 0;
+CREATE INDEX completions_by_reward ON completions (run_id, reward) WHERE superseded = 0;
+CREATE INDEX completions_by_tokens ON completions (run_id, tokens) WHERE superseded = 0;
+CREATE INDEX completions_by_advantage ON completions (run_id, advantage) WHERE superseded = 0;
+CREATE INDEX completions_by_kl_max ON completions (run_id, kl_max) WHERE superseded = 0;
+CREATE INDEX completions_by_clip_fraction ON completions (run_id, clip_fraction) WHERE superseded = 0;
 CREATE INDEX changes_by_run ON changes (run_id, step);
 CREATE INDEX training_states_by_run ON training_states (run_id);
 CREATE INDEX notes_by_run ON notes (run_id, step);

@@ -19,8 +19,10 @@ def supersede_after(connection: sqlite3.Connection, run_id: int, step: int) -> N
     )
     values = {"run": run_id, "step": step, "number": number}
     where = "run_id = :run AND superseded = 0 AND step > :step"
-    gone = connection.execute(f"SELECT count(*) FROM completions WHERE {where}", values).fetchone()[0]
-    for table in ("completions", "groups", "steps", "changes"):
+    gone = connection.execute(
+        f"UPDATE completions SET superseded = :number WHERE group_id IN (SELECT id FROM groups WHERE {where})", values
+    ).rowcount
+    for table in ("groups", "steps", "changes"):
         connection.execute(f"UPDATE {table} SET superseded = :number WHERE {where}", values)
     _supersede_points(connection, values)
     connection.execute(
