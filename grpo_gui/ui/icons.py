@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import qtawesome
 from PySide6.QtCore import QObject, QSize
-from PySide6.QtGui import QIcon, QPixmap
+from PySide6.QtGui import QAction, QIcon, QPixmap
 
 from grpo_gui.ui import theme
 
@@ -73,3 +73,13 @@ def pixmap(name: str, color: str = "text2", size: int = 16) -> QPixmap:
 def keep_icon(owner: QObject, set_icon: Callable[[QIcon], None], name: str, color: str = "text2") -> None:
     """Hand `owner` the icon now and again after every change of theme, for as long as it lives."""
     theme.follow(owner, lambda: set_icon(icon(name, color)))
+
+
+def set_action_icon(action: QAction, name: str, color: str = "text") -> None:
+    """Give an action another icon; it follows the theme through one follower, however often it changes."""
+    previous = action.property("icon_name")
+    action.setProperty("icon_name", name)
+    if previous is None:
+        theme.follow(action, lambda: action.setIcon(icon(action.property("icon_name"), color)))
+    elif previous != name:
+        action.setIcon(icon(name, color))

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 _BASE = """
 QMainWindow, QDialog { background: $win; }
 QToolTip { background: $surface; color: $text; border: 1px solid $line2; padding: 4px 6px; }
-QMenuBar { background: $win; color: $text; border-bottom: 1px solid $line; min-height: @26; padding: 0 8px; }
-QMenuBar::item { padding: 4px 10px; background: transparent; border-radius: 4px; }
+QMenuBar { background: $win; color: $text; border-bottom: 1px solid $line; min-height: @24; max-height: @25; padding: 0 8px; }
+QMenuBar::item { padding: 2px 10px; margin: 2px 0; background: transparent; border-radius: 4px; }
 QMenuBar::item:selected { background: $soft; color: $softtext; }
 QMenu { background: $surface; color: $text; border: 1px solid $line2; padding: 4px; }
 QMenu::item { padding: 4px 24px 4px 12px; border-radius: 4px; }
@@ -155,7 +155,6 @@ QFrame#rail QToolButton { min-width: @66; max-width: @66; min-height: @44; paddi
 QFrame#rail QToolButton:hover { background: $sunken; }
 QFrame#rail QToolButton:checked { background: $soft; color: $softtext; }
 QFrame#rail QToolButton:focus { border-color: $accent; }
-QToolButton#taskcard { background: $surface; border: 1px solid $line2; border-radius: 6px; }
 """
 
 

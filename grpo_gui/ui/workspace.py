@@ -4,13 +4,15 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.commands import Command, HandOver, Step
-from grpo_gui.events import Event, RunStarted, RunStatus, StepCompleted, TrainerStatus
+from grpo_gui.errors import StoreError
+from grpo_gui.events import Event, RunFailed, RunStarted, RunStatus, StateSaved, StepCompleted, TrainerStatus
 from grpo_gui.settings import Settings
+from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
@@ -18,9 +20,6 @@ from grpo_gui.training.presets import run_name
 from grpo_gui.training.validation import config_from_json, config_to_json
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.event_pump import EventPump
-
-if TYPE_CHECKING:
-    from grpo_gui.store.reader import StoreReader
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +35,8 @@ class Writer(Protocol):
     def create_run(self, run: NewRun) -> int:
         """Insert a run and return its id once it is committed; blocks, so never call it on the GUI thread."""
 
-    def add_note(self, run_id: int, step: int, text: str) -> None:
-        """Keep a note of the user at a step."""
+    def add_note(self, run_id: int, step: int, text: str) -> int:
+        """Keep a note of the user at a step; return its id."""
 
     def rename_run(self, run_id: int, name: str) -> None:
         """Give a run another name."""
@@ -66,19 +65,23 @@ class Workspace(QObject):
     all_events = Signal(object)  # list[Event] of every run trained in this window
     store_grew = Signal()  # the store has points of the selected run that no event told: read on after your last step
     status_changed = Signal(object)  # TrainerStatus of the run trained in this window
+    handed_over = Signal(int)  # run id: the process in the background was started
+    torch_ready = Signal(str)  # its version: from now on starting and previews are quick
     handle_changed = Signal()  # a trainer started or ended
     group_selected = Signal(object)  # GroupRef
     completion_selected = Signal(object)  # CompletionRef
     step_selected = Signal(int)
+    settings_changed = Signal(object)  # Settings
     view_requested = Signal(str)  # train, completions
     new_run_requested = Signal()  # show the form
-    problem = Signal(str, str)  # a sentence for the user, and a traceback or ""
+    failed = Signal(str, str)  # the run of this window failed: a sentence, and a traceback or ""
+    problem = Signal(str, str)  # something else failed: a sentence for the user, and a traceback or ""
 
     def __init__(
         self,
         database: Path,
         settings: Settings,
-        tasks: "BackgroundTasks[StoreReader]",
+        tasks: BackgroundTasks[StoreReader],
         pump: EventPump,
         writer: Writer,
         launcher: Launcher,
@@ -90,7 +93,10 @@ class Workspace(QObject):
         self.run: RunRecord | None = None
         self.handle: TrainerHandle | None = None  # the trainer in this window, also after its end
         self.status: TrainerStatus | None = None  # its newest status
+        self.trained_run: RunRecord | None = None  # its record, while it trains
         self.is_starting = False
+        self.torch_version = ""  # "" until torch is warm
+        self.devices: tuple[str, ...] = ()  # that torch found, in its names
         self._attached: TrainerHandle | None = None  # of the selected run, when another process of ours trains it
         self._tasks, self._pump, self._writer, self._launcher = tasks, pump, writer, launcher
         self._ticks = 0
@@ -105,7 +111,7 @@ class Workspace(QObject):
 
     def read(
         self,
-        function: "Callable[[StoreReader], T]",
+        function: Callable[[StoreReader], T],
         done: Callable[[T], None],
         failed: Callable[[TaskFailure], None] | None = None,
         *,
@@ -127,7 +133,9 @@ class Workspace(QObject):
     @property
     def is_training(self) -> bool:
         """True while the trainer of this window is alive."""
-        return self.handle is not None and self.handle.is_running()
+        if self.handle is None or self.status is None:
+            return False
+        return self.status.status.is_active and self.handle.is_running()
 
     @property
     def is_selected_trained_here(self) -> bool:
@@ -141,7 +149,9 @@ class Workspace(QObject):
         if run_id is None:
             self._select(None)
             return
-        known = next((run for run in self.runs if run.id == run_id), None)
+        trained = self.trained_run
+        known = trained if trained is not None and trained.id == run_id else None
+        known = known or next((run for run in self.runs if run.id == run_id), None)
         if known is not None:
             self._select(known)
         else:
@@ -155,8 +165,11 @@ class Workspace(QObject):
         new = NewRun(run_name(config), config.task, config_to_json(config), config.seed, config.device)
         self.handle_changed.emit()
 
-        def create(reader: "StoreReader") -> RunRecord:
-            return reader.run(self._writer.create_run(new))
+        def create(reader: StoreReader) -> RunRecord:
+            run = reader.run(self._writer.create_run(new))
+            if run is None:
+                raise StoreError("The new run cannot be read back from the database; choose another database file.")
+            return run
 
         def created(run: RunRecord) -> None:
             self._launch(config, run, resume=False)
@@ -178,13 +191,21 @@ class Workspace(QObject):
             self._attached.post(command)
 
     @property
+    def transport_status(self) -> RunStatus | None:
+        """Where the trainer stands that `post` reaches; None where it reaches none."""
+        if self.is_training and self.status is not None:
+            return self.status.status
+        return self.run.status if self.can_post and self.run is not None else None
+
+    @property
     def can_post(self) -> bool:
         """True while a trainer listens: in this window, or elsewhere for the selected run."""
         return self.is_training or (self._attached is not None and self.run is not None and self.run.status.is_active)
 
     def hand_over(self) -> None:
-        """Ask the trainer of this window to save its state and end; a background process of ours then goes on."""
-        self.post(HandOver())
+        """Move the training of this window into a process of ours that survives it; `handed_over` follows."""
+        if self.is_training:
+            self.post(HandOver())
 
     def add_note(self, step: int, text: str) -> None:
         """Keep a note at a step of the selected run."""
@@ -196,6 +217,16 @@ class Workspace(QObject):
         """Give a run another name."""
         self._tasks.run(lambda _: self._writer.rename_run(run_id, name), self._renamed, self._report)
 
+    def set_torch_ready(self, version: str, devices: tuple[str, ...]) -> None:
+        """Tell everybody that torch is imported and warm."""
+        self.torch_version, self.devices = version, devices
+        self.torch_ready.emit(version)
+
+    def use_settings(self, settings: Settings) -> None:
+        """Take other settings for new runs."""
+        self.settings = settings
+        self.settings_changed.emit(settings)
+
     def close(self) -> None:
         """End the timers; the caller ends trainer, tasks and store."""
         self._follow_timer.stop()
@@ -205,8 +236,9 @@ class Workspace(QObject):
     def _launch(self, config: TrainConfig, run: RunRecord, *, resume: bool) -> None:
         self.is_starting = False
         self.status = TrainerStatus(run.id, RunStatus.WARMING_UP, run.steps_done)
-        self._select(replace(run, status=RunStatus.WARMING_UP))
+        self.trained_run = replace(run, status=RunStatus.WARMING_UP)
         self.handle = self._launcher.start(config, run.id, resume=resume)
+        self._select(self.trained_run)
         self.refresh_runs()
         self.status_changed.emit(self.status)
         self.handle_changed.emit()
@@ -227,6 +259,10 @@ class Workspace(QObject):
     def _take_runs(self, runs: list[RunRecord]) -> None:
         self.runs = runs
         self.runs_changed.emit(runs)
+        known = None if self.run is None else next((run for run in runs if run.id == self.run.id), None)
+        if known is not None and known != self.run and not self.is_selected_trained_here:
+            self.run = known
+            self.run_updated.emit(known)
 
     def _take_batch(self, events: list[Event]) -> None:
         ended = False
@@ -235,6 +271,8 @@ class Workspace(QObject):
                 self.status = event
                 ended = ended or not event.status.is_active
                 self.status_changed.emit(event)
+            elif isinstance(event, RunFailed):
+                self.failed.emit(event.message, event.traceback)
         self._count_in(events)
         self.all_events.emit(events)
         if self.run is not None:
@@ -244,25 +282,28 @@ class Workspace(QObject):
         if ended:
             self.handle_changed.emit()
             self.refresh_runs()
+        if ended and self.status is not None and self.status.status is RunStatus.HANDED_OVER:
+            self._start_background(self.status.run_id)
 
     def _count_in(self, events: list[Event]) -> None:
-        """Bring the selected run's record up to date from its events."""
-        if self.run is None:
-            return
-        run = before = self.run
-        for event in events:
-            if event.run_id != run.id:
-                continue
-            if isinstance(event, TrainerStatus):
-                run = replace(run, status=event.status, message=event.message)
-            elif isinstance(event, RunStarted):
-                run = replace(run, device=event.device, parameters=event.parameters, versions=event.versions)
-            elif isinstance(event, StepCompleted):
-                sampled = sum(len(group.completions) for group in event.groups)
-                run = replace(run, steps_done=event.step, completions=run.completions + sampled)
-        if run is not before:
-            self.run = run
-            self.run_updated.emit(run)
+        """Bring the records of the trained and of the selected run up to date from their events."""
+        if self.trained_run is not None:
+            trained = _counted(self.trained_run, events)
+            self.trained_run = trained if trained.status.is_active else None
+        if self.run is not None:
+            run = _counted(self.run, events)
+            if run is not self.run:
+                self.run = run
+                self.run_updated.emit(run)
+
+    def _start_background(self, run_id: int) -> None:
+        def started(handle: TrainerHandle) -> None:
+            if self.run is not None and self.run.id == run_id:
+                self._attached = handle
+            self.handle_changed.emit()
+            self.handed_over.emit(run_id)
+
+        self._tasks.run(lambda _: self._launcher.start_in_background(run_id), started, self._report)
 
     def _read_on(self) -> None:
         """Let views read what they missed once the store's writer has committed it."""
@@ -277,8 +318,10 @@ class Workspace(QObject):
         if self._ticks % RUNS_EVERY == 0:
             self.refresh_runs()
 
-    def _take_followed(self, run: RunRecord) -> None:
-        if self.run is None or self.run.id != run.id or self.run == run or self.is_selected_trained_here:
+    def _take_followed(self, run: RunRecord | None) -> None:
+        if run is None or self.run is None or self.run.id != run.id or self.run == run:
+            return
+        if self.is_selected_trained_here:
             return
         was_active, self.run = self.run.status.is_active, run
         self.run_updated.emit(run)
@@ -286,7 +329,7 @@ class Workspace(QObject):
         if was_active and not run.status.is_active:
             self.handle_changed.emit()
 
-    def _noted(self, _: None) -> None:
+    def _noted(self, _: int | None) -> None:
         self.store_grew.emit()
 
     def _renamed(self, _: None) -> None:
@@ -298,3 +341,20 @@ class Workspace(QObject):
         else:
             logger.warning("%s", failure.message)
         self.problem.emit(failure.message, failure.traceback)
+
+
+def _counted(run: RunRecord, events: list[Event]) -> RunRecord:
+    """Return the record as it stands after these events; the same object where none is the run's own."""
+    for event in events:
+        if event.run_id != run.id:
+            continue
+        if isinstance(event, TrainerStatus):
+            run = replace(run, status=event.status, message=event.message)
+        elif isinstance(event, RunStarted):
+            run = replace(run, device=event.device, parameters=event.parameters, versions=event.versions)
+        elif isinstance(event, StepCompleted):
+            sampled = sum(len(group.completions) for group in event.groups)
+            run = replace(run, steps_done=event.step, completions=run.completions + sampled)
+        elif isinstance(event, StateSaved):
+            run = replace(run, state_path=event.path)
+    return run

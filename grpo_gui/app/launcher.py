@@ -1,0 +1,33 @@
+"""Where trainers come from: a thread of this process, or a process of ours that survives the window."""
+
+from pathlib import Path
+
+from grpo_gui.paths import run_files_dir
+from grpo_gui.store.records import RunRecord
+from grpo_gui.store.writer import StoreWriter
+from grpo_gui.training.background import BackgroundHandle, start_background
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.handle import TrainerHandle
+from grpo_gui.training.thread import TrainerThread
+from grpo_gui.ui.event_pump import EventPump, TeeSink
+
+
+class Launcher:
+    """Wires each trainer to the store and the window."""
+
+    def __init__(self, database: Path, writer: StoreWriter, pump: EventPump) -> None:
+        self._database, self._writer, self._pump = database, writer, pump
+
+    def start(self, config: TrainConfig, run_id: int, *, resume: bool) -> TrainerHandle:
+        """Start the embedded trainer."""
+        sink = TeeSink(self._writer.emit, self._pump.put, self._writer.congestion)
+        return TrainerThread(config, run_id, sink, run_files_dir(self._database, run_id), resume)
+
+    def start_in_background(self, run_id: int) -> TrainerHandle:
+        """Start a process that goes on with a run that was handed over; takes seconds."""
+        self._writer.flush()
+        return start_background(run_id, self._database, self._writer)
+
+    def attach(self, run: RunRecord) -> TrainerHandle | None:
+        """Return a handle for an active run of a background process; a headless one takes no commands."""
+        return None if run.origin == "headless" else BackgroundHandle(run.id, self._database, self._writer)

@@ -1,0 +1,53 @@
+"""The icon rail: one button a view, the settings at the bottom."""
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QToolButton, QVBoxLayout
+
+from grpo_gui.ui import icons, theme, tokens
+
+VIEWS = (("train", "Train", "Ctrl+1"), ("completions", "Completions", "Ctrl+2"))
+
+
+class Rail(QFrame):
+    """`chosen` names the view; the checked button shows where one is."""
+
+    chosen = Signal(str)
+    settings_clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("rail")
+        self.setFixedWidth(theme.px(tokens.RAIL_WIDTH))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 8, 4, 8)
+        column.setSpacing(4)
+        self._group = QButtonGroup(self)
+        self.buttons: dict[str, QToolButton] = {}
+        for name, text, keys in VIEWS:
+            button = _rail_button(name, text, f"{text} ({keys})")
+            button.setCheckable(True)
+            button.clicked.connect(lambda _=False, view=name: self.chosen.emit(view))
+            self._group.addButton(button)
+            self.buttons[name] = button
+            column.addWidget(button)
+        column.addStretch(1)
+        self.settings = _rail_button("settings", "Settings", "Theme, device, threads, database (Ctrl+,)")
+        self.settings.clicked.connect(self.settings_clicked)
+        column.addWidget(self.settings)
+
+    def show_chosen(self, name: str) -> None:
+        """Mark a view as the one on screen."""
+        self.buttons[name].setChecked(True)
+
+
+def _rail_button(icon: str, text: str, tooltip: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tooltip)
+    button.setAccessibleName(text)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
+    button.setIconSize(QSize(theme.px(20), theme.px(20)))
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+    icons.keep_icon(button, button.setIcon, icon, "text2")
+    return button

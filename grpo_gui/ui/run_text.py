@@ -1,0 +1,41 @@
+"""How a run is named and described in words."""
+
+from datetime import datetime
+
+from grpo_gui.events import RunStatus
+from grpo_gui.store.records import RunRecord
+
+PILL_KINDS = {
+    RunStatus.WARMING_UP: "plain",
+    RunStatus.RUNNING: "good",
+    RunStatus.PAUSED: "warn",
+    RunStatus.WAITING: "warn",
+    RunStatus.FINISHED: "good",
+    RunStatus.STOPPED: "plain",
+    RunStatus.HANDED_OVER: "plain",
+    RunStatus.FAILED: "bad",
+    RunStatus.INTERRUPTED: "warn",
+}
+
+
+def run_title(run: RunRecord) -> str:
+    """Return what the run selector shows: `sort · seed 0`."""
+    return f"{run.name} · seed {run.seed}"
+
+
+def run_detail(run: RunRecord) -> str:
+    """Return status, place and start of a run: `finished, step 120 · 14:02`."""
+    return f"{run.status.value}, step {run.steps_done} · {start_time(run.created_s)}"
+
+
+def start_time(seconds: float, now_s: float | None = None) -> str:
+    """Return the local time; with the date when that is not today."""
+    moment = datetime.fromtimestamp(seconds)
+    today = datetime.now() if now_s is None else datetime.fromtimestamp(now_s)
+    return moment.strftime("%H:%M" if moment.date() == today.date() else "%Y-%m-%d %H:%M")
+
+
+def is_continuable(run: RunRecord | None, steps: int) -> bool:
+    """True for a run that ended before its last step with a saved state, so that it can go on."""
+    ended_early = (RunStatus.STOPPED, RunStatus.INTERRUPTED, RunStatus.FAILED, RunStatus.HANDED_OVER)
+    return run is not None and run.status in ended_early and run.state_path is not None and run.steps_done < steps

@@ -1,0 +1,42 @@
+"""The tool bar: transport at the left, progress and the run selector at the right."""
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
+
+from grpo_gui.ui import theme
+from grpo_gui.ui.progress import Progress
+from grpo_gui.ui.run_selector import RunSelector
+from grpo_gui.ui.transport import Transport
+from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.workspace import Workspace
+
+
+class ToolBar(QToolBar):
+    """Disabled tools stay in place."""
+
+    def __init__(self, workspace: Workspace, transport: Transport) -> None:
+        super().__init__("Tools")
+        self.setObjectName("tools")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(theme.px(14), theme.px(14)))
+        self.addActions([transport.start, transport.pause, transport.step, transport.stop])
+        for action in (transport.start, transport.pause):  # whose words change: keep the others in place
+            self.widgetForAction(action).setMinimumWidth(theme.px(84))
+        spacer = QWidget()
+        spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.addWidget(spacer)
+        self.progress = Progress(workspace)
+        self.progress_action = self.addWidget(self.progress)
+        self.addWidget(label(" Run  ", "hint"))
+        self.selector = RunSelector(workspace)
+        self.addWidget(self.selector)
+        self.addWidget(_gap(12))
+
+
+def _gap(width: int) -> QWidget:
+    gap = QWidget()
+    gap.setFixedWidth(theme.px(width))
+    return gap

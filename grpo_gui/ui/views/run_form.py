@@ -1,0 +1,142 @@
+"""The form for a new run: the default filled in, checked while typed, one button that starts it."""
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from grpo_gui.ui import theme
+from grpo_gui.ui.models.config_draft import ConfigDraft
+from grpo_gui.ui.run_text import run_title
+from grpo_gui.ui.widgets.begin_with import BeginWith
+from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.preview_card import PreviewCard, Sampler
+from grpo_gui.ui.widgets.run_form_card import RunFormCard
+from grpo_gui.ui.widgets.task_cards import TaskCard
+from grpo_gui.ui.workspace import Workspace
+
+FORM_WIDTH = 720
+SIDE_WIDTH = 344
+PREVIEW_DELAY_MS = 300  # after the last edit
+
+
+class RunForm(QScrollArea):
+    """`validity_changed` whenever it becomes possible or impossible to start."""
+
+    validity_changed = Signal(bool)
+    database_requested = Signal()
+
+    def __init__(self, workspace: Workspace, sample: Sampler) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.is_valid = True
+        self.draft = ConfigDraft(workspace.settings)
+        self.card = RunFormCard(self.draft)
+        self.preview = PreviewCard(sample)
+        self.begin = BeginWith()
+        self._preview_timer = QTimer(self)
+        self._preview_timer.setSingleShot(True)
+        self._preview_timer.setInterval(PREVIEW_DELAY_MS)
+        self._preview_timer.timeout.connect(self._update_preview)
+        self._lay_out()
+        self.card.start_clicked.connect(self.submit)
+        self.begin.database_clicked.connect(self.database_requested)
+        self.draft.changed.connect(self._draft_changed)
+        workspace.settings_changed.connect(self.draft.use_settings)
+        workspace.torch_ready.connect(self._torch_ready)
+        workspace.handle_changed.connect(self.refresh)
+        workspace.status_changed.connect(self.refresh)
+        if workspace.torch_version:
+            self._torch_ready()
+        self._draft_changed()
+
+    def submit(self, *, only_one_step: bool = False) -> None:
+        """Start the run, as a click on the button does."""
+        if self.card.start.isEnabled():
+            self._workspace.start(self.draft.config, only_one_step=only_one_step)
+
+    def refresh(self) -> None:
+        """Bring the Start button in line with the draft and with what is training."""
+        self.card.show_start(*self._start_text())
+        self.card.setDisabled(self._workspace.is_starting or self._is_warming_up())
+        valid = self.card.start.isEnabled()
+        if valid != self.is_valid:
+            self.is_valid = valid
+            self.validity_changed.emit(valid)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Start on Enter, unless a button has the focus: then press that."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+            return
+        focus = QApplication.focusWidget()
+        if isinstance(focus, QAbstractButton) and not isinstance(focus, TaskCard):
+            focus.click()
+        else:
+            self.submit()
+
+    def _start_text(self) -> tuple[str, str]:
+        workspace = self._workspace
+        if workspace.is_starting or self._is_warming_up():
+            return "Warming up\u2026", "The run starts as soon as torch is warm."
+        if workspace.is_training and workspace.trained_run is not None:
+            title = run_title(workspace.trained_run)
+            return "Start training", f"{title} is training in this window; stop it or move it to the background first."
+        return "Start training", next(iter(self.draft.problems().values()), "")
+
+    def _is_warming_up(self) -> bool:
+        run = self._workspace.trained_run
+        return self._workspace.is_training and run is not None and run.steps_done == 0
+
+    def _draft_changed(self) -> None:
+        self.refresh()
+        self._preview_timer.start()
+
+    def _update_preview(self) -> None:
+        if not self.draft.problems():
+            self.preview.show_config(self.draft.config)
+
+    def _torch_ready(self) -> None:
+        self.card.set_devices(self._workspace.devices)
+        self._update_preview()
+        self.preview.set_ready()
+
+    def _lay_out(self) -> None:
+        self.setWidgetResizable(True)
+        self.setAccessibleName("New run")
+        self.setFrameShape(self.Shape.NoFrame)
+        page = QWidget()
+        page.setProperty("look", "page")
+        side = QVBoxLayout()
+        side.setSpacing(16)
+        side.addWidget(self.preview)
+        side.addWidget(self.begin)
+        side.addStretch(1)
+        left = QVBoxLayout()
+        left.addWidget(self.card)
+        left.addStretch(1)
+        columns = QHBoxLayout()
+        columns.setSpacing(16)
+        columns.addLayout(left)
+        columns.addLayout(side)
+        self.card.setFixedWidth(theme.px(FORM_WIDTH))
+        self.preview.setFixedWidth(theme.px(SIDE_WIDTH))
+        self.begin.setFixedWidth(theme.px(SIDE_WIDTH))
+        column = QVBoxLayout()
+        column.setSpacing(4)
+        column.addWidget(label("Train a policy with GRPO", "hero"))
+        lead = (
+            "The default run is filled in. Start it, and reward, advantages, clipping and KL are drawn while it learns."
+        )
+        column.addWidget(label(lead, "lead"))
+        column.addSpacing(12)
+        column.addLayout(columns)
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(24, 24, 24, 24)
+        outer.addStretch(1)
+        across = QHBoxLayout()
+        across.addStretch(1)
+        across.addLayout(column)
+        across.addStretch(1)
+        outer.addLayout(across)
+        outer.addStretch(3)
+        self.setWidget(page)
