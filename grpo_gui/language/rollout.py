@@ -157,7 +157,7 @@ class _GroupCache:
         count, length = self._segment.count, self._segment.width
         grouped = self._by_prompt(queries.view(len(queries), kv_heads, shared * dim))
         grouped = grouped.reshape(count * kv_heads, self._group * shared, dim) * dim**-0.5
-        single = grouped.view(-1, shared, dim)
+        single = grouped.reshape(-1, shared, dim)
         keys, values = own.flatten(1, 2)
         shape = (count, kv_heads, self._group, shared)
         to_prompt = torch.bmm(grouped, prompt[0]).view(*shape, length) + self._mask
