@@ -215,7 +215,8 @@ RUN_ROWS: tuple[Row, ...] = (
         "grad_norm",
         "Gradient norm",
         "",
-        "Length of the gradient before it is cut to max_grad_norm: √Σ g² over all parameters.",
+        "Length of the gradient before it is cut to max_grad_norm: √Σ g² over all parameters, averaged over the step's "
+        "inner updates.",
     ),
     (
         "learning_rate",
@@ -236,6 +237,18 @@ RUN_ROWS: tuple[Row, ...] = (
         "Completion tokens of the step divided by the time of the whole step, training included.",
     ),
     ("step_time", "Step time", "s", "Time of the whole step: rollout, rewards, all inner updates and handing over."),
+    (
+        "system/gpu_memory_gb",
+        "GPU memory",
+        "GB",
+        "The most memory that the graphics card held for training during the step.",
+    ),
+    (
+        "system/gpu_load_percent",
+        "GPU load",
+        "%",
+        "How busy the graphics card was, in percent, when the step ended.",
+    ),
     ("time/rollout", "Time: rollout", "s", "Time spent sampling the completions."),
     ("time/reward", "Time: reward", "s", "Time spent in the reward functions."),
     (

@@ -44,6 +44,8 @@ FACTS = [
     "tokens_per_second",
     "eval/reward",
     "eval/accuracy",
+    "system/gpu_memory_gb",
+    "system/gpu_load_percent",
 ]
 
 
@@ -81,7 +83,7 @@ def test_that_everything_that_is_measured_has_a_definition(loss_type):
         ("rewards/my/own/mean", "my/own", "“my/own”"),
         ("eval/sort/accuracy", "Held-out accuracy: sort", "“sort”"),
         ("eval/sort/reward", "Held-out reward: sort", "“sort”"),
-        ("system/gpu_memory", "Gpu memory", "while training"),
+        ("system/disk_free", "Disk free", "while training"),
     ],
 )
 def test_that_names_made_while_running_are_defined(name, label, words):

@@ -51,6 +51,13 @@ def test_that_delta_bounds_the_ratio_where_the_advantage_is_negative():
     assert result.ratio.item() == pytest.approx(5.0)  # kept as it was, for the heat map
 
 
+def test_that_the_clip_metrics_see_the_ratio_after_delta():
+    result, _ = one_token(1.0, 1.5, LossConfig(delta=1.1))
+    assert result.loss.item() == pytest.approx(-1.1)
+    assert result.metrics["clip_ratio/high_mean"].item() == 0
+    assert one_token(1.0, 1.5, LossConfig(delta=1.3))[0].metrics["clip_ratio/high_mean"].item() == 1
+
+
 def test_that_cispo_caps_the_weight_and_keeps_the_gradient():
     config = LossConfig(loss_type="cispo", epsilon_high=5.0)
     result, gradient = one_token(2.0, 8.0, config)
@@ -183,7 +190,7 @@ def configs(draw, loss_types=LOSS_TYPES):
         importance_sampling_level=draw(st.sampled_from(LEVELS)),
         epsilon=draw(st.sampled_from([0.05, 0.2])),
         epsilon_high=1.3 if loss_type == "cispo" else draw(st.sampled_from([None, 0.28])),
-        delta=draw(st.sampled_from([None, 1.5])),
+        delta=draw(st.sampled_from([None, 1.1, 1.5])),
         beta=draw(st.sampled_from([0.0, 0.04, 1.0])),
         use_bias_correction_kl=draw(st.booleans()),
         max_completion_length=9,

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grpo_gui.grpo import LossConfig, MetricSums, grpo_loss
+from grpo_gui.grpo.metric_sums import loss_layout
 
 TOKENS = 6
 
@@ -99,6 +100,26 @@ def test_that_adding_does_not_change_the_result_that_was_added():
     before = first.sums.result()
     pooled([first, second])
     assert first.sums.result() == before
+
+
+def test_that_sums_saved_half_done_go_on_as_if_nothing_happened():
+    config = LossConfig(beta=0.1)
+    first, second, third = results_of(UNEVEN, config)
+    sums = MetricSums()
+    sums.add(first)
+    sums.add(second)
+    parts = sums.parts()
+    layout = loss_layout(cispo=False, sequence=False, with_kl=True, with_entropy=True)
+    again = MetricSums.of_batch(
+        layout,
+        parts["totals"],
+        parts["extremes"],
+        parts["tokens"],
+        completions=int(parts["completions"]),
+        share=float(parts["share"]),
+    )
+    again.add(third)
+    assert again.result() == pooled([first, second, third])
 
 
 def test_that_nothing_pools_to_no_metrics():
