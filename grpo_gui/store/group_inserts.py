@@ -144,11 +144,14 @@ def _group_summary(group: GroupSample) -> tuple[SqlValue, ...]:
 
 
 def _sample_std(values: Iterable[float | None]) -> float:
+    """Over the finite values, scaled by the greatest so that no square overflows; 0 for fewer than two."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
-    if len(finite) < 2:
+    scale = max(map(abs, finite), default=0.0)
+    if len(finite) < 2 or scale == 0.0:
         return 0.0
-    mean = math.fsum(finite) / len(finite)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in finite) / (len(finite) - 1))
+    scaled = [value / scale for value in finite]
+    mean = math.fsum(scaled) / len(scaled)
+    return scale * math.sqrt(math.fsum((value - mean) ** 2 for value in scaled) / (len(scaled) - 1))
 
 
 def _completion_values(sample: CompletionSample) -> tuple[SqlValue, ...]:
