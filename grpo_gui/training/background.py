@@ -74,11 +74,10 @@ class BackgroundHandle:
         return not self.is_running()
 
     def is_running(self) -> bool:
-        """Tell whether the trainer is alive; reads the database."""
-        if self._process is not None and self._process.poll() is not None:
-            return False
-        run = _run_record(self._database, self._run_id)
-        return run.status.is_active
+        """Tell whether the process is alive; for a process that another window started, what the database says."""
+        if self._process is not None:
+            return self._process.poll() is None
+        return _run_record(self._database, self._run_id).status.is_active
 
     def _post(self, command: Command) -> None:
         try:

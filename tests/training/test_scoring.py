@@ -1,0 +1,54 @@
+import math
+
+import numpy as np
+import pytest
+
+from grpo_gui.errors import TrainingError
+from grpo_gui.tasks.problem import Problem
+from grpo_gui.training.config import RewardSpec
+from grpo_gui.training.scoring import Scorer
+
+PROBLEMS = [Problem("file", "1+1", "2", {"level": "easy"}), Problem("file", "say hi", None)]
+
+
+def test_that_each_source_has_its_column_and_no_opinion_is_nan():
+    scorer = Scorer([RewardSpec("right", "exact", 2.0), RewardSpec("digit", "regex", -0.5, r"\d")])
+    rewards_BF = scorer.score(PROBLEMS, ["2", "3"], [[5], [6]])
+    np.testing.assert_array_equal(rewards_BF, [[1, 1], [math.nan, 1]])
+    np.testing.assert_array_equal(scorer.total(rewards_BF), [1.5, -0.5])
+    assert scorer.sources == ("right", "digit")
+
+
+def test_that_a_completion_without_any_opinion_has_no_total():
+    scorer = Scorer([RewardSpec("right", "exact")])
+    assert math.isnan(scorer.total(scorer.score(PROBLEMS, ["2", "3"], [[5], [6]]))[1])
+
+
+def replaced(values: list[float | None]) -> Scorer:
+    """A scorer whose one source returns these values, and keeps the columns it was given."""
+    scorer = Scorer([RewardSpec("own", "exact")])
+    scorer.seen = {}
+
+    def function(prompts, completions, **columns):
+        scorer.seen = columns
+        return values
+
+    scorer._functions = [function]
+    return scorer
+
+
+def test_that_an_infinite_reward_names_source_prompt_and_completion():
+    with pytest.raises(TrainingError, match=r"'own' is infinite .*'b'.*'say hi'"):
+        replaced([1.0, math.inf]).score(PROBLEMS, ["a", "b"], [[1], [2]])
+
+
+def test_that_a_wrong_number_of_rewards_is_refused():
+    with pytest.raises(TrainingError, match="1 values for 2 completions"):
+        replaced([1.0]).score(PROBLEMS, ["a", "b"], [[1], [2]])
+
+
+def test_that_further_columns_reach_the_reward_functions():
+    scorer = replaced([1.0, None])
+    scorer.score(PROBLEMS, ["a", "b"], [[1], [2]])
+    assert scorer.seen["level"] == ["easy", ""]
+    assert scorer.seen["answer"] == ["2", None]
