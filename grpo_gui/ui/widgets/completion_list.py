@@ -61,7 +61,7 @@ class CompletionList(QFrame):
     def show_run(self, run: RunRecord | None, group_size: int) -> None:
         """Show another run, in the same order and without filters."""
         self._run = run
-        self.table.delegate.advantage_limit = advantage_limit(group_size)
+        self.table.rows.advantage_limit = advantage_limit(group_size)
         if run is None:
             self.model.show_query(None, grouped=self._is_grouped)
             return

@@ -1,15 +1,22 @@
 """The table of the Completions view: a tree whose groups are full-width rows, moved through by J, K and Enter."""
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyleOptionViewItem, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
 
 from grpo_gui.store.records import CompletionRow, GroupSummary
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.column_widths import column_widths
 from grpo_gui.ui.models.completion_columns import HIDEABLE, Column
 from grpo_gui.ui.models.completions_model import CompletionsModel
-from grpo_gui.ui.widgets.completion_delegate import CompletionDelegate, paint_group_row
+from grpo_gui.ui.widgets.completion_rows import Cell, RowPainter
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -28,9 +35,10 @@ class CompletionTable(QTreeView):
         self._model = model
         self._hidden: set[Column] = set()
         self._kept: Column | None = None
-        self.delegate = CompletionDelegate(self)
+        self._cells: tuple[Cell, ...] = ()
+        self.rows = RowPainter()
         self.setModel(model)
-        self.setItemDelegate(self.delegate)
+        self.setItemDelegate(_RowHeight(self.rows, self))
         self.setAccessibleName("Completions")
         self.setUniformRowHeights(True)
         self.setIndentation(0)
@@ -44,6 +52,7 @@ class CompletionTable(QTreeView):
         model.loaded.connect(self._loaded)
         self.selectionModel().currentChanged.connect(self._current_changed)
         self.verticalScrollBar().valueChanged.connect(self._prefetch)
+        theme.follow(self, self._restyle)
 
     def current_record(self) -> CompletionRow | GroupSummary | None:
         """Give the completion or group under the cursor."""
@@ -81,20 +90,21 @@ class CompletionTable(QTreeView):
         self._go_to(index)
 
     def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:
-        """Paint a group across all columns, a completion by the delegate."""
+        """Paint a whole row; whatever happens, the painter is left as it was, or the window loses its picture."""
         record = self._model.record(index)
-        if not isinstance(record, GroupSummary):
-            super().drawRow(painter, options, index)
-            return
-        rect = self.visualRect(self._model.index(index.row(), 0))
-        rect = QRect(0, rect.y(), self.viewport().width(), rect.height())
-        paint_group_row(
-            painter,
-            rect,
-            record,
-            is_open=self.isExpanded(self._model.index(index.row(), 0)),
-            is_selected=index.row() == self.currentIndex().row() and not self.currentIndex().parent().isValid(),
-        )
+        first = self._model.index(index.row(), 0, self._model.parent(index))
+        rect = QRect(0, options.rect.y(), self.viewport().width(), options.rect.height())
+        is_selected = self.selectionModel().isSelected(first)
+        painter.save()
+        try:
+            if isinstance(record, GroupSummary):
+                self.rows.paint_group(painter, rect, record, opened=self.isExpanded(first), selected=is_selected)
+            elif record is not None:
+                self.rows.paint_completion(
+                    painter, rect, record, self._cells, grouped=self._model.grouped, selected=is_selected
+                )
+        finally:
+            painter.restore()
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         """Draw no tree lines."""
@@ -155,6 +165,15 @@ class CompletionTable(QTreeView):
             self.setColumnHidden(column, column not in widths)
             if column in widths:
                 self.header().resizeSection(column, theme.px(widths[column]))
+        shown = [column for column in Column if column in widths]
+        self._cells = tuple(
+            Cell(column, self.columnViewportPosition(column), self.columnWidth(column)) for column in shown
+        )
+
+    def _restyle(self) -> None:
+        self.rows.restyle()
+        self._apply_columns()
+        self.viewport().update()
 
     def _restarted(self) -> None:
         self._apply_columns()
@@ -164,7 +183,7 @@ class CompletionTable(QTreeView):
         self.scrollToTop()
 
     def _loaded(self) -> None:
-        self.delegate.reward_bounds = self._model.reward_bounds
+        self.rows.reward_bounds = self._model.reward_bounds
         self.viewport().update()
 
     def _prefetch(self, value: int) -> None:
@@ -214,3 +233,15 @@ class CompletionTable(QTreeView):
                 self.expand(index.parent())
             self.setCurrentIndex(index)
             self.scrollTo(index)
+
+
+class _RowHeight(QStyledItemDelegate):
+    """Tells Qt how high a row is; the table paints its rows itself."""
+
+    def __init__(self, rows: RowPainter, parent: QObject) -> None:
+        super().__init__(parent)
+        self._rows = rows
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002  # every row is alike
+        """Give the height of a list row."""
+        return QSize(0, self._rows.height)
