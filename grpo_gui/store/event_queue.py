@@ -51,14 +51,17 @@ class EventQueue:
         """True after `close`."""
         return self._closed
 
-    def put(self, event: Event) -> None:
-        """Append an event."""
+    def put(self, event: Event) -> bool:
+        """Append an event; False when the queue is closed and nobody would write it."""
         size = event_bytes(event)
         with self._changed:
+            if self._closed:
+                return False
             self._events.append((event, size))
             self._bytes += size
             self._put += 1
             self._changed.notify_all()
+            return True
 
     def put_call(self, call: Call) -> bool:
         """Append a call; False when the queue is closed and nobody would answer."""

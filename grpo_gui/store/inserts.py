@@ -86,7 +86,8 @@ class EventInserter:
         self._connection.execute(
             # A run that was taken for dead and goes on was not dead.
             "UPDATE runs SET steps_done = ?, completions = completions + ?, "
-            "status = CASE status WHEN 'interrupted' THEN 'running' ELSE status END WHERE id = ?",
+            "status = CASE status WHEN 'interrupted' THEN 'running' ELSE status END, "
+            "ended_s = CASE status WHEN 'interrupted' THEN NULL ELSE ended_s END WHERE id = ?",
             (event.step, len(completions), event.run_id),
         )
 
@@ -122,7 +123,8 @@ class EventInserter:
         if known is not None:
             return known
         config = self._connection.execute("SELECT config FROM runs WHERE id = ?", (run_id,)).fetchone()[0]
-        key = (run_id, encode_text(name), definition_of(name, _options(config)).definition_id)
+        definition_id = definition_of(name, _options(config)).definition_id
+        key = (run_id, encode_text(name), encode_text(definition_id))
         self._connection.execute(
             "INSERT INTO series (run_id, name, definition_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", key
         )
@@ -145,16 +147,18 @@ class EventInserter:
         if event.step < self._require_run(event.run_id):
             self._supersede(event.run_id, event.step)
         pid, started_s = own_process()
+        versions = encode_text(json.dumps(event.versions, ensure_ascii=False))
         self._connection.execute(
             "UPDATE runs SET device = ?, parameters = ?, versions = ?, pid = ?, process_started_s = ? WHERE id = ?",
-            (event.device, event.parameters, json.dumps(event.versions), pid, started_s, event.run_id),
+            (encode_text(event.device), event.parameters, versions, pid, started_s, event.run_id),
         )
 
     def _changed(self, event: HyperparameterChanged) -> None:
         self._require_run(event.run_id)
+        nan = nan_columns(old=event.old, new=event.new)
         self._connection.execute(
             "INSERT INTO changes (run_id, step, name, old, new, nan_columns) VALUES (?, ?, ?, ?, ?, ?)",
-            (event.run_id, event.step, event.name, event.old, event.new, nan_columns(old=event.old, new=event.new)),
+            (event.run_id, event.step, encode_text(event.name), event.old, event.new, nan),
         )
 
     def _supersede(self, run_id: int, step: int) -> None:

@@ -32,7 +32,7 @@ def points(connection: ReadConnection, run_id: int, name: str, after_step: int |
     steps, values = zip(*rows, strict=True) if rows else ((), ())
     return SeriesPoints(
         name=name,
-        definition_id=series[-1][1] if series else "",
+        definition_id=decode_text(series[-1][1]) if series else "",
         steps=np.array(steps, dtype=np.int64),
         values=np.array(values, dtype=np.float64),  # None becomes NaN
     )

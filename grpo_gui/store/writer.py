@@ -66,8 +66,9 @@ class StoreWriter:
     # -- events ---------------------------------------------------------------------------------
 
     def emit(self, event: Event) -> None:
-        """Take an event for writing; never blocks, never raises. After `close` it is ignored."""
-        self._queue.put(event)
+        """Take an event for writing; never blocks, never raises. After `close` it is only logged."""
+        if not self._queue.put(event):
+            logger.warning("%s of run %d came after the database was closed.", type(event).__name__, event.run_id)
 
     def congestion(self) -> str | None:
         """A sentence while the trainer must wait before its next step, because the disk cannot keep up; else None."""
