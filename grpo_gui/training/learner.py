@@ -1,7 +1,9 @@
 """What learns: policy, reference, optimizer and random state, and how one step changes them. No commands, no events."""
 
+import hashlib
 import random
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -86,6 +88,15 @@ class Learner:
     def next_step(self) -> int:
         """The first step that has not begun: the one for which `next_config` holds."""
         return self.step + (1 if self.step_start is None else 2)
+
+    @cached_property
+    def reference_sha256(self) -> str:
+        """Hash of the reference's weights: tells whether a saved run meets the model it began with."""
+        digest = hashlib.sha256()
+        for name, tensor in sorted(self.reference.state_dict().items()):
+            digest.update(name.encode())
+            digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
 
     def release_memory(self) -> None:
         """Let go of the gradients, and of memory that torch keeps for later."""

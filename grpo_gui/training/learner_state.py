@@ -33,6 +33,7 @@ def capture(learner: Learner) -> TrainingState:
         "step": learner.step,
         "optimizer_step": learner.optimizer_step,
         "num_tokens": learner.num_tokens,
+        "reference": learner.reference_sha256,
         "config": config_to_json(learner.config),
         "next_config": config_to_json(learner.next_config),
         "random": list(random_state.task),
@@ -54,10 +55,15 @@ def restore(learner: Learner, state: TrainingState) -> None:
 
     Raises:
         ModelError: the weights belong to a model of another shape.
-        TrainingError: the state lacks something, so it belongs to another program or run.
+        TrainingError: the state lacks something, or the run began with another model.
     """
     values = state.values
     try:
+        if values["reference"] != learner.reference_sha256:
+            raise TrainingError(
+                f"The model {learner.config.model!r} is not the one this run began with, so KL would be measured from "
+                "another reference; put the old model back, or start a new run."
+            )
         learner.policy.load_state_dict(state.weights)
         learner.step = int(values["step"])
         learner.optimizer_step = int(values["optimizer_step"])

@@ -205,6 +205,15 @@ def test_that_a_state_of_another_model_is_refused(tiny_model, tmp_path):
         restore(tiny_learner(tiny_config(tiny_model)), type(state)(state.weights, {}, state.values))
 
 
+def test_that_a_run_is_not_resumed_from_another_base_model(tiny_model):
+    state = capture(tiny_learner(tiny_config(tiny_model)))
+    other = tiny_learner(tiny_config(tiny_model))
+    with torch.no_grad():
+        next(other.reference.parameters()).add_(1)
+    with pytest.raises(TrainingError, match="not the one this run began with"):
+        restore(other, state)
+
+
 def test_that_a_non_finite_gradient_names_the_completion_and_leaves_the_weights(tiny_model, monkeypatch):
     learner = tiny_learner(tiny_config(tiny_model))
     learner.do_step(never)
