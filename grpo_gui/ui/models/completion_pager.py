@@ -27,8 +27,13 @@ class Source(Protocol):
         function: Callable[[StoreReader], T],
         done: Callable[[T], None],
         failed: Callable[[TaskFailure], None] | None = None,
+        *,
+        key: str = "",
     ) -> None:
-        """Run `function` in the background, then on the GUI thread `done` with its result or `failed`."""
+        """Run `function` in the background, then on the GUI thread `done` with its result or `failed`.
+
+        Of reads with the same key only the newest is answered.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,10 @@ class CompletionPager(QObject):
                 self.is_loading = False
                 self.failed.emit(failure.message)
 
-        self._source.read(lambda reader: _read_page(reader, query, cursor, grouped, limit), done, failed)
+        def read(reader: StoreReader) -> Page:
+            return _read_page(reader, query, cursor, grouped, limit)
+
+        self._source.read(read, done, failed, key="completions.page")
 
     def _is_current(self, generation: int) -> bool:
         return shiboken6.isValid(self) and generation == self._generation

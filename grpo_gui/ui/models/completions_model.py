@@ -131,6 +131,10 @@ class CompletionsModel(QAbstractItemModel):
         self.loaded.emit()
 
     def _prepend(self, page: Page) -> None:
+        if page.items and not self._items:
+            self._start(page)
+            self.newer_added.emit(len(page.items))
+            return
         if page.items:
             self.beginInsertRows(QModelIndex(), 0, len(page.items) - 1)
             self._items[:0] = page.items

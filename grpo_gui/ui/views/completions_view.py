@@ -116,9 +116,7 @@ class CompletionsView(QWidget):
         if ref is None:
             self.list.table.step(1)
         else:
-            index = self.list.model.index_of(ref)
-            if index.isValid():
-                self.list.table.reveal(index)
+            self.list.table.mark(self.list.model.index_of(ref))
 
     def _chosen(self, row: CompletionRow) -> None:
         if self._group is not None and self._group.ref == row.ref.group:

@@ -74,6 +74,8 @@ class CompletionList(QFrame):
         """Take in that the run went on."""
         self._run = run
         self._show_counts()
+        if not self.model.rowCount() and self._counts is not None:
+            self._show_page()
         if self.isVisible():
             self.notice.run_is_at(self._newest_wanted())
 
@@ -159,6 +161,7 @@ class CompletionList(QFrame):
         self.table.keep_column(SORTED_BY.get(self._query.sort))
         self._follow()
         self.model.show_query(self._query, grouped=self._is_grouped)
+        self._show_counts()
         self._count()
 
     def _count(self) -> None:
@@ -201,7 +204,7 @@ class CompletionList(QFrame):
 
     def _show_counts(self) -> None:
         if self._counts is None or self._run is None:
-            self.filters.count.setText("")
+            self.filters.count.setText("" if self._run is None else "reading…")
             self.loaded.setText("")
             return
         completions, groups = self._counts

@@ -89,6 +89,14 @@ class CompletionTable(QTreeView):
         """Put the cursor on a loaded completion and scroll to it."""
         self._go_to(index)
 
+    def mark(self, index: QModelIndex) -> None:
+        """Put the cursor on a completion without scrolling or opening its group; only where it can be seen."""
+        group = index.parent()
+        if index.isValid() and (not group.isValid() or self.isExpanded(group)):
+            self.setAutoScroll(False)
+            self.setCurrentIndex(index)
+            self.setAutoScroll(True)
+
     def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:
         """Paint a whole row; whatever happens, the painter is left as it was, or the window loses its picture."""
         record = self._model.record(index)

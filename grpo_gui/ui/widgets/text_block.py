@@ -18,6 +18,7 @@ class TextBlock(QPlainTextEdit):
         self._max_lines = max_lines
         self.setObjectName("textblock")
         self.setReadOnly(True)
+        self.setPlaceholderText("empty")
         self.setTabChangesFocus(True)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)

@@ -92,6 +92,37 @@ def test_that_a_run_before_its_first_step_says_that_it_waits(open_view, writer):
     assert view.list.message.isVisible()
 
 
+def test_that_the_first_step_of_a_waiting_run_appears_by_itself(qtbot, open_view, writer):
+    run_id = stored_run(writer)
+    view = open_view(run_id)
+    store_steps(writer, run_id, 1, 1)
+    run_goes_on(qtbot, view, 1)
+    qtbot.waitUntil(lambda: view.list.model.rowCount() == 2, timeout=5000)
+    settle(qtbot, view)
+    assert view.list.table.isVisible()
+    assert view.detail.ref == CompletionRef(GroupRef(run_id, 1, 1), 0)
+    qtbot.waitUntil(lambda: view.list.filters.count.text() == "8 completions, 2 groups", timeout=5000)
+
+
+def test_that_a_run_that_ended_before_its_first_step_says_so(qtbot, open_view, writer):
+    view = open_view(stored_run(writer))
+    run_goes_on(qtbot, view, 0, RunStatus.FAILED)
+    assert "ended before its first step" in view.list.message.text()
+
+
+def test_that_another_order_starts_at_the_top_and_keeps_the_detail(qtbot, open_view, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 30)
+    view = open_view(run_id)
+    qtbot.keyClick(view.list.table, Qt.Key.Key_J)
+    settle(qtbot, view)
+    shown = view.detail.ref
+    view.list.filters.sort.setCurrentIndex(view.list.filters.sort.findData("oldest"))
+    settle(qtbot, view)
+    assert view.list.table.is_at_top()
+    assert view.detail.ref == shown
+
+
 def test_that_groups_are_shown_newest_first_with_the_first_two_open(open_view, writer):
     run_id = stored_run(writer)
     store_steps(writer, run_id, 1, 3)
