@@ -49,7 +49,7 @@ class CompletionList(QFrame):
         self.message = label("", "lead", wrap=True)
         self._pages = QStackedWidget()
         self._keys = ElidedLabel(_KEYS, look="hint")
-        self.loaded = label("", "hint")
+        self.loaded = label("", "hint", "The list grows by pages while it is scrolled; the rest stays in the database.")
         self._lay_out()
         self._connect()
 

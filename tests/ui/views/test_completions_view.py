@@ -11,6 +11,7 @@ from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionRef, GroupRef, GroupSummary
 from grpo_gui.store.writer import StoreWriter
+from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.models.completion_columns import Column
 from grpo_gui.ui.views.completions_view import CompletionsView
@@ -450,3 +451,15 @@ def test_that_the_whole_view_can_be_painted_with_nothing_loaded(open_view, write
     view = open_view(stored_run(writer))
     assert not view.grab().isNull()
     assert view.list.table.indexAt(QPoint(5, 60)).isValid() is False
+
+
+def test_that_the_open_view_follows_a_change_of_theme(qtbot, open_view, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 1)
+    view = open_view(run_id)
+    place = QPoint(view.list.table.viewport().width() // 2, 4)
+    assert view.list.table.viewport().grab().toImage().pixelColor(place) == theme.current().color("win")
+    theme.apply("dark")
+    dark = view.list.table.viewport().grab().toImage().pixelColor(place)
+    assert dark == theme.current().color("win")
+    assert dark.lightness() < 60
