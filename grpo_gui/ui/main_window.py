@@ -68,6 +68,7 @@ class MainWindow(QMainWindow):
         fill_menus(self.menuBar(), self.transport, self._entries())
         self._connect()
         self._show_title(workspace.run)
+        self.form.setFocus()
         self.meter.start()
 
     # --- views
@@ -90,9 +91,17 @@ class MainWindow(QMainWindow):
             self._focus_search()
 
     def show_new_run(self) -> None:
-        """Show the form for a new run."""
-        self.workspace.new_run_requested.emit()
-        self.form.card.tasks.setFocus()
+        """Show the form; no run is selected meanwhile, and starting one selects it."""
+        self.show_view("train")
+        self.workspace.select_run(None)
+        self.form.setFocus()
+
+    def show_new_run_like_this(self) -> None:
+        """Show the form filled in with the settings of the selected run."""
+        config = self.workspace.selected_config()
+        self.show_new_run()
+        if config is not None:
+            self.form.draft.use_config(config)
 
     # --- layout
 
@@ -123,6 +132,7 @@ class MainWindow(QMainWindow):
         return {
             "&File": [
                 ("New run\u2026", "Ctrl+N", self.show_new_run),
+                ("New run with these settings\u2026", "Ctrl+Shift+N", self.show_new_run_like_this),
                 ("Open database\u2026", "Ctrl+O", self._choose_database),
                 ("Show database in its folder", "", lambda: open_folder(database.parent)),
                 None,
@@ -158,7 +168,7 @@ class MainWindow(QMainWindow):
         transport.start_requested.connect(lambda one: self.form.submit(only_one_step=one))
         self.guard.may_close.connect(self.close_now)
         workspace.view_requested.connect(self.show_view)
-        workspace.new_run_requested.connect(lambda: self.show_view("train"))
+        workspace.new_run_requested.connect(self.show_new_run)
         workspace.run_selected.connect(self._show_title)
         workspace.run_updated.connect(self._show_title)
         workspace.problem.connect(self._show_problem)

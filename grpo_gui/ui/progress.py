@@ -71,16 +71,16 @@ class Progress(QWidget):
 
     def _refresh(self) -> None:
         run = self._workspace.trained_run or self._workspace.run
-        self.setVisible(run is not None)
-        if run is None:
-            return
-        total = _steps_of(run)
-        active = run.status.is_active
+        active = run is not None and run.status.is_active
         self.bar.setVisible(active)
         self.left.setVisible(active)
+        if run is None:
+            self.place.setText("")
+            return
         if not active:
             self.place.setText(_SENTENCES[run.status].format(count(run.steps_done)))
             return
+        total = _steps_of(run)
         self.bar.setRange(0, max(total, 1))
         self.bar.setValue(run.steps_done)
         self.place.setText(_place(run, total))

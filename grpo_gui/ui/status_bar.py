@@ -59,7 +59,9 @@ class StatusBar(QStatusBar):
         workspace.run_updated.connect(self._show_run)
         workspace.handle_changed.connect(self._refresh)
         workspace.torch_ready.connect(self._refresh)
+        workspace.torch_failed.connect(lambda: self._set(self.torch, "torch failed to load", "bad"))
         workspace.runs_changed.connect(self._refresh)
+        self._set(self.torch, "torch warming up\u2026")
         self._refresh()
 
     def _fact(self, tooltip: str) -> QLabel:
@@ -94,8 +96,8 @@ class StatusBar(QStatusBar):
 
     def _refresh(self, *_: object) -> None:
         self._show_run(self._workspace.run)
-        version = self._workspace.torch_version
-        self._set(self.torch, f"torch {version} ready" if version else "torch warming up\u2026")
+        if self._workspace.torch_version:
+            self._set(self.torch, f"torch {self._workspace.torch_version} ready")
         rate = self._rate()
         busy = self._workspace.is_training
         self._set(self.steps, f"{number(rate, 1)} steps/s" if rate is not None and busy else "" if busy else "idle")

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 _BASE = """
 QMainWindow, QDialog { background: $win; }
 QToolTip { background: $surface; color: $text; border: 1px solid $line2; padding: 4px 6px; }
-QMenuBar { background: $win; color: $text; border-bottom: 1px solid $line; min-height: @24; max-height: @25; padding: 0 8px; }
-QMenuBar::item { padding: 2px 10px; margin: 2px 0; background: transparent; border-radius: 4px; }
+QMenuBar { background: $win; color: $text; border-bottom: 1px solid $line; padding: 0 8px; }
+QMenuBar::item { padding: 5px 10px; background: transparent; border-radius: 4px; }
 QMenuBar::item:selected { background: $soft; color: $softtext; }
 QMenu { background: $surface; color: $text; border: 1px solid $line2; padding: 4px; }
 QMenu::item { padding: 4px 24px 4px 12px; border-radius: 4px; }
@@ -149,6 +149,7 @@ QToolBar#tools::separator { background: $line; width: 1px; margin: 10px 8px; }
 QStatusBar { background: $win; border-top: 1px solid $line; min-height: @25; color: $text2; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $text2; font-size: @11; }
+QStatusBar QPushButton { font-size: @11; font-weight: 400; }
 QFrame#rail { background: $win; border: none; border-right: 1px solid $line; }
 QFrame#rail QToolButton { min-width: @66; max-width: @66; min-height: @44; padding: 2px 0; font-weight: 500;
   font-size: @11; color: $text2; border-radius: 6px; }

@@ -27,7 +27,6 @@ class TrainPage(QStackedWidget):
         workspace.run_selected.connect(self._run_selected)
         workspace.events.connect(self._take)
         workspace.handle_changed.connect(self._handle_changed)
-        workspace.new_run_requested.connect(self.show_form)
 
     @property
     def shows_form(self) -> bool:

@@ -5,10 +5,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
 from grpo_gui.commands import Pause, Resume, Step, Stop
-from grpo_gui.errors import BadInputError
 from grpo_gui.events import RunStatus
 from grpo_gui.store.records import RunRecord
-from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui import icons
 from grpo_gui.ui.run_text import is_continuable
 from grpo_gui.ui.workspace import Workspace
@@ -62,14 +60,8 @@ class Transport(QObject):
 
     def continuable_run(self) -> RunRecord | None:
         """Return the selected run where it ended early with a saved state."""
-        run = self._workspace.run
-        if run is None:
-            return None
-        try:
-            steps = config_from_json(run.config).steps
-        except BadInputError:
-            return None  # a config of another program or version cannot be continued
-        return run if is_continuable(run, steps) else None
+        run, config = self._workspace.run, self._workspace.selected_config()
+        return run if config is not None and is_continuable(run, config.steps) else None
 
     def toggle_pause(self) -> None:
         """Pause or resume, as the space bar does; a focused button or list gets the space bar instead."""

@@ -4,13 +4,13 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.commands import Command, HandOver, Step
-from grpo_gui.errors import StoreError
-from grpo_gui.events import Event, RunFailed, RunStarted, RunStatus, StateSaved, StepCompleted, TrainerStatus
+from grpo_gui.errors import BadInputError, StoreError
+from grpo_gui.events import Event, RunFailed, RunStatus, TrainerStatus
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
@@ -19,7 +19,9 @@ from grpo_gui.training.handle import TrainerHandle
 from grpo_gui.training.presets import run_name
 from grpo_gui.training.validation import config_from_json, config_to_json
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
+from grpo_gui.ui.engine import Launcher, Writer
 from grpo_gui.ui.event_pump import EventPump
+from grpo_gui.ui.run_counting import counted
 
 logger = logging.getLogger(__name__)
 
@@ -27,32 +29,6 @@ T = TypeVar("T")
 
 FOLLOW_INTERVAL_MS = 250
 RUNS_EVERY = 8  # ticks of the follow timer between two looks for runs of other processes
-
-
-class Writer(Protocol):
-    """What the window asks of the store's writer."""
-
-    def create_run(self, run: NewRun) -> int:
-        """Insert a run and return its id once it is committed; blocks, so never call it on the GUI thread."""
-
-    def add_note(self, run_id: int, step: int, text: str) -> int:
-        """Keep a note of the user at a step; return its id."""
-
-    def rename_run(self, run_id: int, name: str) -> None:
-        """Give a run another name."""
-
-
-class Launcher(Protocol):
-    """Where trainers come from; app.py knows."""
-
-    def start(self, config: TrainConfig, run_id: int, *, resume: bool) -> TrainerHandle:
-        """Start the embedded trainer."""
-
-    def start_in_background(self, run_id: int) -> TrainerHandle:
-        """Start a process of ours that goes on with a run that was handed over."""
-
-    def attach(self, run: RunRecord) -> TrainerHandle | None:
-        """Return a handle for an active run of another process of ours, None if commands cannot reach it."""
 
 
 class Workspace(QObject):
@@ -67,6 +43,7 @@ class Workspace(QObject):
     status_changed = Signal(object)  # TrainerStatus of the run trained in this window
     handed_over = Signal(int)  # run id: the process in the background was started
     torch_ready = Signal(str)  # its version: from now on starting and previews are quick
+    torch_failed = Signal()  # it cannot be loaded; a `problem` says why
     handle_changed = Signal()  # a trainer started or ended
     group_selected = Signal(object)  # GroupRef
     completion_selected = Signal(object)  # CompletionRef
@@ -157,6 +134,15 @@ class Workspace(QObject):
         else:
             self.read(lambda reader: reader.run(run_id), self._select, key="workspace.select")
 
+    def selected_config(self) -> TrainConfig | None:
+        """Return the selected run's config; None without a run and for one of another program."""
+        if self.run is None:
+            return None
+        try:
+            return config_from_json(self.run.config)
+        except BadInputError:
+            return None
+
     def start(self, config: TrainConfig, *, only_one_step: bool = False) -> None:
         """Create a run and start the trainer of this window; ignored while one is alive or starting."""
         if self.is_training or self.is_starting:
@@ -221,6 +207,11 @@ class Workspace(QObject):
         """Tell everybody that torch is imported and warm."""
         self.torch_version, self.devices = version, devices
         self.torch_ready.emit(version)
+
+    def set_torch_failed(self, sentence: str, details: str) -> None:
+        """Tell everybody that torch cannot be loaded."""
+        self.torch_failed.emit()
+        self.problem.emit(sentence, details)
 
     def use_settings(self, settings: Settings) -> None:
         """Take other settings for new runs."""
@@ -288,10 +279,10 @@ class Workspace(QObject):
     def _count_in(self, events: list[Event]) -> None:
         """Bring the records of the trained and of the selected run up to date from their events."""
         if self.trained_run is not None:
-            trained = _counted(self.trained_run, events)
+            trained = counted(self.trained_run, events)
             self.trained_run = trained if trained.status.is_active else None
         if self.run is not None:
-            run = _counted(self.run, events)
+            run = counted(self.run, events)
             if run is not self.run:
                 self.run = run
                 self.run_updated.emit(run)
@@ -341,20 +332,3 @@ class Workspace(QObject):
         else:
             logger.warning("%s", failure.message)
         self.problem.emit(failure.message, failure.traceback)
-
-
-def _counted(run: RunRecord, events: list[Event]) -> RunRecord:
-    """Return the record as it stands after these events; the same object where none is the run's own."""
-    for event in events:
-        if event.run_id != run.id:
-            continue
-        if isinstance(event, TrainerStatus):
-            run = replace(run, status=event.status, message=event.message)
-        elif isinstance(event, RunStarted):
-            run = replace(run, device=event.device, parameters=event.parameters, versions=event.versions)
-        elif isinstance(event, StepCompleted):
-            sampled = sum(len(group.completions) for group in event.groups)
-            run = replace(run, steps_done=event.step, completions=run.completions + sampled)
-        elif isinstance(event, StateSaved):
-            run = replace(run, state_path=event.path)
-    return run

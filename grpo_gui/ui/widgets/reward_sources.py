@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from grpo_gui.tasks.rewards import REWARDS
 from grpo_gui.training.config import RewardSpec
@@ -13,6 +13,8 @@ from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.labels import label
 
 NAME_TOOLTIP = "The source's name in plots and database."
+SHARES = (5, 4, 2, 4)  # of the width: kind, name, weight, argument
+REMOVE_WIDTH = 24
 WEIGHT_TOOLTIP = "What the source's value is multiplied with before the sources are added; 0 only records it."
 
 
@@ -30,6 +32,8 @@ class _Row(QWidget):
             self.kind.setItemData(self.kind.count() - 1, reward.tooltip, Qt.ItemDataRole.ToolTipRole)
         self.kind.setCurrentIndex(max(0, self.kind.findData(spec.kind)))
         self.kind.setAccessibleName("Kind of reward")
+        self.kind.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.kind.view().setMinimumWidth(theme.px(300))
         self.name = _line(spec.name, "Name of the reward", NAME_TOOLTIP)
         self.weight = _line(to_text(spec.weight), "Weight of the reward", WEIGHT_TOOLTIP)
         self.argument = _line(spec.argument, "Argument of the reward", "")
@@ -41,8 +45,12 @@ class _Row(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
-        for widget, share in ((self.kind, 5), (self.name, 4), (self.weight, 2), (self.argument, 4), (self.remove, 0)):
+        for widget, share in zip((self.kind, self.name, self.weight, self.argument), SHARES, strict=True):
+            widget.setMinimumWidth(1)
+            widget.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
             row.addWidget(widget, share)
+        self.remove.setFixedWidth(theme.px(REMOVE_WIDTH))
+        row.addWidget(self.remove)
         self._explain()
         self.kind.activated.connect(self._kind_changed)
         for line in (self.name, self.weight, self.argument):
@@ -84,12 +92,13 @@ class RewardSources(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
-        head = QGridLayout()
+        head = QHBoxLayout()
         head.setSpacing(8)
-        for position, (text, share) in enumerate((("kind", 5), ("name", 4), ("weight", 2), ("argument", 4))):
-            head.addWidget(label(text, "hint"), 0, position)
-            head.setColumnStretch(position, share)
-        head.setColumnMinimumWidth(4, theme.px(24))
+        for text, share in zip(("kind", "name", "weight", "argument"), SHARES, strict=True):
+            title = label(text, "hint")
+            title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+            head.addWidget(title, share)
+        head.addSpacing(theme.px(REMOVE_WIDTH))
         column.addLayout(head)
         self._lines = QVBoxLayout()
         self._lines.setSpacing(4)

@@ -1,0 +1,33 @@
+"""What the window asks of store and trainer: two protocols that the composition root fills."""
+
+from typing import Protocol
+
+from grpo_gui.store.records import NewRun, RunRecord
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.handle import TrainerHandle
+
+
+class Writer(Protocol):
+    """What the window asks of the store's writer."""
+
+    def create_run(self, run: NewRun) -> int:
+        """Insert a run and return its id once it is committed; blocks, so never call it on the GUI thread."""
+
+    def add_note(self, run_id: int, step: int, text: str) -> int:
+        """Keep a note of the user at a step; return its id."""
+
+    def rename_run(self, run_id: int, name: str) -> None:
+        """Give a run another name."""
+
+
+class Launcher(Protocol):
+    """Where trainers come from; app.py knows."""
+
+    def start(self, config: TrainConfig, run_id: int, *, resume: bool) -> TrainerHandle:
+        """Start the embedded trainer."""
+
+    def start_in_background(self, run_id: int) -> TrainerHandle:
+        """Start a process of ours that goes on with a run that was handed over."""
+
+    def attach(self, run: RunRecord) -> TrainerHandle | None:
+        """Return a handle for an active run of another process of ours, None if commands cannot reach it."""
