@@ -1,68 +1,84 @@
-"""Attention of groups: a prompt's keys and values are stored once and seen by all its completions."""
+"""Attention of groups: a prompt's keys and values are computed once and seen by all its completions."""
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from grpo_gui.language.config import DecoderConfig
+from grpo_gui.language.direct_attention import DirectAttention, direct_attention
 from grpo_gui.language.layout import GroupLayout
+from grpo_gui.language.rotary import rotary_tables, rotate
+
+_DIRECT_SCORES = 1 << 22  # above this the weights of all heads, kept for backward, would take too much memory
 
 
-def completion_mask(layout: GroupLayout, dtype: torch.dtype) -> Tensor:
-    """What a completion's token may see: 0 or -inf, (P or 1, 1, 1, 1, T, L + T): its prompt, itself and before."""
-    length, width = layout.prompts.width, layout.completions.width
-    device = layout.ids.device
-    lengths = layout.prompt_lengths if layout.prompts.place is not None else layout.prompt_lengths[:1]
-    prompt = (torch.arange(length, device=device) < lengths.unsqueeze(1)).unsqueeze(1).expand(-1, width, -1)
-    own = torch.ones(width, width, dtype=torch.bool, device=device).tril().expand(len(lengths), -1, -1)
-    visible = torch.cat((prompt, own), dim=-1)
-    mask = torch.zeros(visible.shape, dtype=dtype, device=device).masked_fill_(~visible, -torch.inf)
-    return mask.view(len(lengths), 1, 1, 1, width, length + width)
+@dataclass(frozen=True, slots=True)
+class GroupAttention:
+    """What the attention of one layout needs besides queries, keys and values; the same for all layers.
+
+    `tables` are the rotary cosines and sines (N, 1, head_dim); `visible` (P or 1, 1, T, L + T) says which keys a
+    completion's token sees: its prompt, itself and its own past. `direct` is there for small shapes on a CPU.
+    """
+
+    layout: GroupLayout
+    heads: int
+    kv_heads: int
+    tables: tuple[Tensor, Tensor]
+    visible: Tensor
+    direct: DirectAttention | None
+
+    @classmethod
+    def of(cls, layout: GroupLayout, config: DecoderConfig, dtype: torch.dtype) -> "GroupAttention":
+        """Prepare tables and masks for hidden states of `dtype`."""
+        cosines, sines = rotary_tables(config, layout.positions)
+        tables = (cosines.unsqueeze(1).to(dtype), sines.unsqueeze(1).to(dtype))
+        prompts, completions = layout.prompts, layout.completions
+        length, width = prompts.width, completions.width
+        device = layout.ids.device
+        lengths = layout.prompt_lengths if prompts.place is not None else layout.prompt_lengths[:1]
+        of_prompt = (torch.arange(length, device=device) < lengths.view(-1, 1, 1)).expand(-1, width, -1)
+        own = torch.ones(width, width, dtype=torch.bool, device=device).tril()
+        visible = torch.cat((of_prompt, own.expand(len(lengths), -1, -1)), dim=-1).unsqueeze(1)
+        scores = completions.count * config.num_attention_heads * width * (length + width)
+        small = device.type == "cpu" and dtype == torch.float32 and scores <= _DIRECT_SCORES
+        direct = DirectAttention.of(layout, config, tables) if small else None
+        return cls(layout, config.num_attention_heads, config.num_key_value_heads, tables, visible, direct)
+
+    def __call__(self, joint: Tensor) -> Tensor:
+        """Attend: `joint` (N, heads + 2 kv_heads, head_dim) is queries, keys, values; returns (N, heads * head_dim)."""
+        if self.direct is not None:
+            return direct_attention(joint, self.direct)
+        layout = self.layout
+        queries, keys, values = torch.split(joint, [self.heads, self.kv_heads, self.kv_heads], dim=1)
+        queries, keys = rotate(queries, *self.tables), rotate(keys, *self.tables)
+        parts = [layout.prompts.rows, layout.completions.rows, layout.filler]
+        prompt_q, own_q, filler = torch.split(queries, parts)
+        (prompt_k, own_k, _), (prompt_v, own_v, _) = torch.split(keys, parts), torch.split(values, parts)
+        prompt_k, prompt_v = layout.prompts.dense(prompt_k), layout.prompts.dense(prompt_v)
+        own_k, own_v = layout.completions.dense(own_k), layout.completions.dense(own_v)
+        of_prompts = attend_prompts(layout.prompts.dense(prompt_q), prompt_k, prompt_v)
+        keys = torch.cat((prompt_k.repeat_interleave(layout.group_size, dim=0), own_k), dim=1)
+        values = torch.cat((prompt_v.repeat_interleave(layout.group_size, dim=0), own_v), dim=1)
+        visible = self.visible
+        if len(visible) > 1:
+            visible = visible.repeat_interleave(layout.group_size, dim=0)
+        of_completions = _attend(layout.completions.dense(own_q), keys, values, visible)
+        mixed = torch.cat((layout.prompts.flat(of_prompts), layout.completions.flat(of_completions), filler))
+        return mixed.flatten(1)
 
 
 def attend_prompts(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     """Causal attention inside each prompt: queries (P, L, heads, d), keys and values (P, L, kv_heads, d)."""
+    return _attend(queries, keys, values, None)
+
+
+def _attend(queries: Tensor, keys: Tensor, values: Tensor, visible: Tensor | None) -> Tensor:
+    """Attention with heads behind the positions, as rows have them; causal when `visible` is None."""
     shared = queries.shape[2] // keys.shape[2]
-    keys, values = (part.repeat_interleave(shared, dim=2) if shared > 1 else part for part in (keys, values))
-    mixed = F.scaled_dot_product_attention(
-        queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2), is_causal=True
-    )
+    queries, keys, values = (part.transpose(1, 2) for part in (queries, keys, values))
+    if shared > 1:
+        keys, values = keys.repeat_interleave(shared, dim=1), values.repeat_interleave(shared, dim=1)
+    mixed = F.scaled_dot_product_attention(queries, keys, values, attn_mask=visible, is_causal=visible is None)
     return mixed.transpose(1, 2)
-
-
-def attend_completions(
-    queries: Tensor, keys: Tensor, values: Tensor, prompt_keys: Tensor, prompt_values: Tensor, mask: Tensor
-) -> Tensor:
-    """Attention of the completions' tokens to their prompt and to their own past.
-
-    Args:
-        queries: (P * G, T, heads, d).
-        keys: the completions' own, (P * G, T, kv_heads, d); `values` likewise.
-        values: see `keys`.
-        prompt_keys: (P, L, kv_heads, d); `prompt_values` likewise.
-        prompt_values: see `prompt_keys`.
-        mask: see `completion_mask`.
-
-    Returns:
-        (P * G, T, heads, d).
-    """
-    rows, width, heads, dim = queries.shape
-    prompts, length, kv_heads, _ = prompt_keys.shape
-    group, shared = rows // prompts, heads // kv_heads
-    # (P, kv_heads, G, shared, T, d): one matrix a prompt for its keys, one a completion for its own
-    queries = queries.view(prompts, group, width, kv_heads, shared, dim).permute(0, 3, 1, 4, 2, 5)
-    queries = queries.reshape(prompts * kv_heads, group * shared * width, dim) * dim**-0.5
-    keys, values = (
-        part.view(prompts, group, width, kv_heads, dim).permute(0, 3, 1, 2, 4).reshape(-1, width, dim)
-        for part in (keys, values)
-    )
-    prompt_keys, prompt_values = (
-        part.transpose(1, 2).reshape(prompts * kv_heads, length, dim) for part in (prompt_keys, prompt_values)
-    )
-    shape = (prompts, kv_heads, group, shared, width)
-    to_prompt = torch.bmm(queries, prompt_keys.transpose(1, 2)).view(*shape, length)
-    to_own = torch.bmm(queries.reshape(-1, shared * width, dim), keys.transpose(1, 2)).view(*shape, width)
-    weights = (torch.cat((to_prompt, to_own), dim=-1) + mask).softmax(-1)
-    of_prompt, of_own = torch.split(weights, [length, width], dim=-1)
-    mixed = torch.bmm(of_prompt.reshape(prompts * kv_heads, -1, length), prompt_values).view(*shape, dim)
-    mixed = mixed + torch.bmm(of_own.reshape(-1, shared * width, width), values).view(*shape, dim)
-    return mixed.permute(0, 2, 4, 1, 3, 5).reshape(rows, width, heads, dim)

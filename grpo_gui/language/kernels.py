@@ -1,16 +1,22 @@
-"""Matrix products of the fast paths."""
+"""Matrix products of the fast paths: oneDNN's on a CPU in float32 where it is not slower, torch's own elsewhere."""
 
+import time
+from collections.abc import Callable
+from functools import cache
 from typing import Protocol
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
+
+_CLEARLY_SLOWER = 1.5  # far from a draw, so that timing noise cannot flip the choice and runs repeat their numbers
+_TRIAL_SHAPE = (256, 128, 512)  # rows, in, out
+_TRIALS = 7
 
 
 class Context(Protocol):
     """What the autograd Functions of this package use of torch's untyped context."""
-
-    shape: torch.Size
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
@@ -22,4 +28,101 @@ class Context(Protocol):
 
 def linear(rows: Tensor, weight: Tensor) -> Tensor:
     """`rows` (N, in) times `weight` (out, in) transposed: (N, out)."""
-    return F.linear(rows, weight)
+    if not _fits_onednn(rows):
+        return F.linear(rows, weight)
+    if _needs_gradient(rows, weight):
+        product: Tensor = _Linear.apply(rows, weight)  # type: ignore[no-untyped-call]  # torch's own
+        return product
+    return _onednn(rows, weight)
+
+
+def gated(rows: Tensor, gate: Tensor, up: Tensor) -> Tensor:
+    """SwiGLU's first half: silu(rows gate^T) * (rows up^T); `rows` (N, in), the weights (out, in)."""
+    if not _fits_onednn(rows):
+        return F.silu(F.linear(rows, gate)) * F.linear(rows, up)
+    if _needs_gradient(rows, gate, up):
+        product: Tensor = _Gated.apply(rows, gate, up)  # type: ignore[no-untyped-call]  # torch's own
+        return product
+    return _onednn(rows, gate, "swish").mul_(_onednn(rows, up))
+
+
+@cache
+def prefers_onednn() -> bool:
+    """Whether oneDNN's product is there and not clearly slower than torch's; timed once, about 5 ms."""
+    available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]  # torch's own
+    if not available or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        return False
+    count, width, out = _TRIAL_SHAPE
+    with torch.no_grad():
+        rows, weight = torch.ones(count, width), torch.ones(out, width)
+        return _best_s(lambda: _onednn(rows, weight)) < _CLEARLY_SLOWER * _best_s(lambda: F.linear(rows, weight))
+
+
+def _fits_onednn(rows: Tensor) -> bool:
+    plain = rows.device.type == "cpu" and rows.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    return plain and prefers_onednn()
+
+
+def _needs_gradient(*tensors: Tensor) -> bool:
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def _onednn(rows: Tensor, weight: Tensor, activation: str = "none") -> Tensor:
+    product: Tensor = torch.ops.mkldnn._linear_pointwise(rows, weight, None, activation, [], "")
+    return product
+
+
+def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
+    """gradient^T rows, (out, in); oneDNN copies its transposed first factor, so that is the narrower one."""
+    if gradient.shape[1] > rows.shape[1]:
+        return _onednn(rows.t(), gradient.t()).t()
+    return _onednn(gradient.t(), rows.t())
+
+
+def _best_s(function: Callable[[], Tensor]) -> float:
+    function()
+    times = []
+    for _ in range(_TRIALS):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+class _Linear(torch.autograd.Function):
+    """oneDNN's product with gradients; without a Function it would return None gradients with a mere warning."""
+
+    @staticmethod
+    def forward(ctx: Context, rows: Tensor, weight: Tensor) -> Tensor:
+        ctx.save_for_backward(rows, weight)
+        return _onednn(rows, weight)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Context, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        rows, weight = ctx.saved_tensors
+        return _onednn(gradient, weight.t()), _weight_gradient(gradient, rows)
+
+
+class _Gated(torch.autograd.Function):
+    """SwiGLU's first half; both factors share one product on the way back."""
+
+    @staticmethod
+    def forward(ctx: Context, rows: Tensor, gate: Tensor, up: Tensor) -> Tensor:
+        opening, values = _onednn(rows, gate), _onednn(rows, up)
+        activated = F.silu(opening)
+        ctx.save_for_backward(rows, gate, up, opening, activated, values)
+        return activated * values
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Context, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        rows, gate, up, opening, activated, values = ctx.saved_tensors
+        joint = gradient.new_empty(len(gradient), 2 * gradient.shape[1])
+        of_gate, of_up = joint.chunk(2, dim=1)
+        torch.mul(gradient, activated, out=of_up)
+        torch.ops.aten.silu_backward.grad_input(gradient * values, opening, grad_input=of_gate)
+        of_rows = _onednn(joint, torch.cat((gate, up)).t())
+        of_weights = _weight_gradient(joint, rows)
+        of_gate_weight, of_up_weight = of_weights.chunk(2, dim=0)
+        return of_rows, of_gate_weight, of_up_weight

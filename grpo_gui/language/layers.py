@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.decoder import Decoder, Layer
-from grpo_gui.language.kernels import linear
+from grpo_gui.language.kernels import gated, linear
 
 
 def layers_of(decoder: Decoder) -> list[Layer]:
@@ -21,17 +21,13 @@ def norm(rows: Tensor, weight: Tensor, config: DecoderConfig) -> Tensor:
     return F.rms_norm(rows, (config.hidden_size,), weight, config.rms_norm_eps)
 
 
-def project_heads(rows: Tensor, layer: Layer) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries (N, heads, head_dim), keys and values (N, kv_heads, head_dim) of normed rows (N, hidden)."""
+def joint_weight(layer: Layer) -> Tensor:
+    """One matrix for queries, keys and values: ((heads + 2 kv_heads) * head_dim, hidden)."""
     attention = layer.self_attn
-    joint = linear(rows, torch.cat((attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight)))
-    heads = joint.view(len(rows), -1, attention.head_dim)
-    queries, keys, values = torch.split(heads, [attention.heads, attention.kv_heads, attention.kv_heads], dim=1)
-    return queries, keys, values
+    return torch.cat((attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight))
 
 
 def feed_forward(rows: Tensor, layer: Layer) -> Tensor:
     """The gated feed-forward part on normed rows (N, hidden)."""
-    joint = linear(rows, torch.cat((layer.mlp.gate_proj.weight, layer.mlp.up_proj.weight)))
-    gate, up = joint.chunk(2, dim=-1)
-    return linear(F.silu(gate) * up, layer.mlp.down_proj.weight)
+    mlp = layer.mlp
+    return linear(gated(rows, mlp.gate_proj.weight, mlp.up_proj.weight), mlp.down_proj.weight)

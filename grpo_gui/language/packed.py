@@ -6,12 +6,11 @@ import torch
 from torch import Tensor
 
 from grpo_gui.grpo.entropy import token_entropy
-from grpo_gui.language.attention import attend_completions, attend_prompts, completion_mask
-from grpo_gui.language.decoder import Decoder, Layer
+from grpo_gui.language.attention import GroupAttention
+from grpo_gui.language.decoder import Decoder
 from grpo_gui.language.kernels import linear
-from grpo_gui.language.layers import feed_forward, layers_of, norm, project_heads
+from grpo_gui.language.layers import feed_forward, joint_weight, layers_of, norm
 from grpo_gui.language.layout import GroupLayout, lay_out
-from grpo_gui.language.rotary import rotary_tables, rotate
 
 
 def packed_logps(
@@ -39,34 +38,16 @@ def packed_logps(
 def _completion_hidden(decoder: Decoder, layout: GroupLayout) -> Tensor:
     """Last hidden states that predict completion tokens: P * G first ones, then the completions' flat rows."""
     config = decoder.config
-    tables = rotary_tables(config, layout.positions)
     hidden = decoder.model.embed_tokens(layout.ids)
-    tables = (tables[0].unsqueeze(1).to(hidden.dtype), tables[1].unsqueeze(1).to(hidden.dtype))
-    mask = completion_mask(layout, hidden.dtype)
+    attend = GroupAttention.of(layout, config, hidden.dtype)
     for layer in layers_of(decoder):
-        hidden = _layer(hidden, layer, layout, tables, mask, decoder)
+        joint = linear(norm(hidden, layer.input_layernorm.weight, config), joint_weight(layer))
+        mixed = attend(joint.view(len(hidden), -1, config.head_dim))
+        hidden = hidden + linear(mixed, layer.self_attn.o_proj.weight)
+        hidden = hidden + feed_forward(norm(hidden, layer.post_attention_layernorm.weight, config), layer)
     first = hidden.index_select(0, layout.last_rows).repeat_interleave(layout.group_size, dim=0)
     rest = hidden.narrow(0, layout.prompts.rows, layout.completions.rows)
     return norm(torch.cat((first, rest)), decoder.model.norm.weight, config)
-
-
-def _layer(
-    hidden: Tensor, layer: Layer, layout: GroupLayout, tables: tuple[Tensor, Tensor], mask: Tensor, decoder: Decoder
-) -> Tensor:
-    config = decoder.config
-    queries, keys, values = project_heads(norm(hidden, layer.input_layernorm.weight, config), layer)
-    queries, keys = rotate(queries, *tables), rotate(keys, *tables)
-    parts = [layout.prompts.rows, layout.completions.rows, layout.filler]
-    prompt_q, own_q, rest = torch.split(queries, parts)
-    prompt_k, own_k, _ = torch.split(keys, parts)
-    prompt_v, own_v, _ = torch.split(values, parts)
-    prompt_k, prompt_v = layout.prompts.dense(prompt_k), layout.prompts.dense(prompt_v)
-    mixed = layout.prompts.flat(attend_prompts(layout.prompts.dense(prompt_q), prompt_k, prompt_v))
-    own_q, own_k, own_v = (layout.completions.dense(part) for part in (own_q, own_k, own_v))
-    own = attend_completions(own_q, own_k, own_v, prompt_k, prompt_v, mask)
-    mixed = torch.cat((mixed, layout.completions.flat(own), rest)).view(len(hidden), -1)
-    hidden = hidden + linear(mixed, layer.self_attn.o_proj.weight)
-    return hidden + feed_forward(norm(hidden, layer.post_attention_layernorm.weight, config), layer)
 
 
 def _spread(values: Tensor, layout: GroupLayout, shape: torch.Size) -> Tensor:

@@ -22,6 +22,15 @@ def rotate(values: Tensor, cosines: Tensor, sines: Tensor) -> Tensor:
     return values * cosines + turned * sines
 
 
+def rotate_quickly(values: Tensor, cosines: Tensor, sines: Tensor, direction: float = 1.0) -> Tensor:
+    """The same as `rotate` in half the passes, but without gradients; direction -1 turns back."""
+    half = values.shape[-1] // 2
+    turned = values * cosines
+    turned[..., :half].addcmul_(values[..., half:], sines[..., :half], value=-direction)
+    turned[..., half:].addcmul_(values[..., :half], sines[..., half:], value=direction)
+    return turned
+
+
 def _frequencies(config: DecoderConfig, device: torch.device) -> Tensor:
     exponents = torch.arange(0, config.head_dim, 2, dtype=torch.float32, device=device) / config.head_dim
     frequencies = 1.0 / (config.rope_theta**exponents)

@@ -62,11 +62,20 @@ class TokenDraw:
         """Gumbel noise: the argmax of log-probabilities plus it is a sample (Gumbel 1954; arXiv 1411.0030)."""
         if self._noise is None or self._drawn == len(self._noise):
             ahead = max(1, min(self._sampling.max_new_tokens, _NOISE_AHEAD // logits.numel()))
-            waits = torch.empty((ahead, *logits.shape), device=logits.device).exponential_(generator=self._generator)
-            self._noise = waits.clamp_min_(torch.finfo(torch.float32).tiny).log_().neg_()
+            self._noise = _gumbel_noise((ahead, *logits.shape), self._generator).to(logits.device)
             self._drawn = 0
         self._drawn += 1
         return self._noise[self._drawn - 1]
+
+
+def _gumbel_noise(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    """Float32 noise on the generator's device."""
+    if generator.device.type == "cpu":  # exponential_ is three times slower there
+        uniform = torch.rand(shape, dtype=torch.float64, generator=generator)
+        waits = uniform.log_().neg_().float()
+    else:
+        waits = torch.empty(shape, device=generator.device).exponential_(generator=generator)
+    return waits.clamp_min_(torch.finfo(torch.float32).tiny).log_().neg_()
 
 
 def keep_likeliest(logits: Tensor, top_k: int, top_p: float) -> Tensor:

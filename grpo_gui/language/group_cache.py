@@ -1,0 +1,115 @@
+"""The static key-value cache of sampling: each prompt's part once for its whole group, and each completion's own."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from grpo_gui.language.attention import attend_prompts
+from grpo_gui.language.decoder import Decoder, Layer
+from grpo_gui.language.kernels import linear
+from grpo_gui.language.layers import feed_forward, joint_weight, layers_of, norm
+from grpo_gui.language.layout import Segment
+from grpo_gui.language.rotary import rotary_tables, rotate_quickly
+
+_BLOCK = 16  # own keys are read in whole blocks: the product's shape changes rarely, and small ones are slow
+
+
+class GroupCache:
+    """Runs the decoder token by token; no gradients.
+
+    P prompts of up to L tokens, G completions each; K key-value heads shared by S query heads each, head size D.
+    """
+
+    def __init__(self, decoder: Decoder, prompts: Sequence[Sequence[int]], group_size: int, new_tokens: int) -> None:
+        config, device = decoder.config, decoder.head_weight.device
+        self._decoder, self._config = decoder, config
+        self._layers = layers_of(decoder)
+        self._joint = [joint_weight(layer) for layer in self._layers]
+        lengths = [len(prompt) for prompt in prompts]
+        self._group, self._kv = group_size, config.num_key_value_heads
+        self._lengths = torch.tensor(lengths, device=device)
+        self._segment = Segment.of_lengths(lengths, device)
+        self._ids = torch.tensor(list(chain.from_iterable(prompts)), device=device)
+        self._prompt: list[tuple[Tensor, Tensor]] = []  # keys and values (P * K, L, D) of each layer
+        blocks = -(-new_tokens // _BLOCK)
+        shape = (2, len(lengths) * self._kv, group_size, blocks * _BLOCK, config.head_dim)
+        self._own = [decoder.head_weight.new_zeros(shape) for _ in self._layers]
+        self._behind = torch.arange(self._segment.width, device=device) >= self._lengths.unsqueeze(1)
+        self._places = torch.arange(blocks * _BLOCK, device=device)
+
+    def prefill(self) -> Tensor:
+        """Compute the prompts; returns the logits (P, vocabulary) behind each one's last token."""
+        config, segment = self._config, self._segment
+        positions = segment.flat(torch.arange(segment.width, device=self._ids.device).expand(segment.count, -1))
+        hidden = self._decoder.model.embed_tokens(self._ids)
+        tables = self._tables(positions, hidden.dtype)
+        for layer, weight in zip(self._layers, self._joint, strict=True):
+            queries, keys, values = self._project(hidden, layer, weight, tables)
+            queries, keys, values = segment.dense(queries), segment.dense(keys), segment.dense(values)
+            mixed = segment.flat(attend_prompts(queries, keys, values)).flatten(1)
+            hidden = self._finish(hidden, mixed, layer)
+            shape = (segment.count * self._kv, segment.width, config.head_dim)
+            self._prompt.append((keys.transpose(1, 2).reshape(shape), values.transpose(1, 2).reshape(shape)))
+        # after the layers the mask has the form that `decode` adds to scores
+        self._ending = torch.zeros(self._behind.shape, device=hidden.device, dtype=hidden.dtype)
+        self._ending = self._ending.masked_fill_(self._behind, -torch.inf).repeat_interleave(self._kv, dim=0)
+        return self._logits(hidden.index_select(0, self._lengths.cumsum(0) - 1))
+
+    def decode(self, index: int, tokens: Tensor) -> Tensor:
+        """Logits (P * G, vocabulary) behind `tokens` (P * G,), each row's token at place `index` of its completion."""
+        hidden = self._decoder.model.embed_tokens(tokens)
+        tables = self._tables((self._lengths + index).repeat_interleave(self._group), hidden.dtype)
+        used = (index // _BLOCK + 1) * _BLOCK
+        later = torch.zeros(used, device=hidden.device, dtype=hidden.dtype)
+        later.masked_fill_(self._places[:used] > index, -torch.inf)
+        for layer, weight, prompt, own in zip(self._layers, self._joint, self._prompt, self._own, strict=True):
+            queries, keys, values = self._project(hidden, layer, weight, tables)
+            own[0, :, :, index], own[1, :, :, index] = self._by_prompt(keys), self._by_prompt(values)
+            mixed = self._attend(queries, prompt, own[:, :, :, :used], later)
+            hidden = self._finish(hidden, mixed, layer)
+        return self._logits(hidden)
+
+    def _project(
+        self, hidden: Tensor, layer: Layer, weight: Tensor, tables: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Rotated queries (N, K * S, D) and keys (N, K, D), and values (N, K, D)."""
+        config = self._config
+        rows = linear(norm(hidden, layer.input_layernorm.weight, config), weight)
+        joint = rows.view(len(hidden), -1, config.head_dim)
+        turned = rotate_quickly(joint[:, : -self._kv], *tables)
+        return turned[:, : -self._kv], turned[:, -self._kv :], joint[:, -self._kv :]
+
+    def _finish(self, hidden: Tensor, mixed: Tensor, layer: Layer) -> Tensor:
+        hidden = hidden + linear(mixed, layer.self_attn.o_proj.weight)
+        return hidden + feed_forward(norm(hidden, layer.post_attention_layernorm.weight, self._config), layer)
+
+    def _by_prompt(self, rows: Tensor) -> Tensor:
+        """(P * G, K, X) as (P * K, G, X)."""
+        grouped = rows.view(-1, self._group, self._kv, rows.shape[-1]).transpose(1, 2)
+        return grouped.reshape(-1, self._group, rows.shape[-1])
+
+    def _attend(self, queries: Tensor, prompt: tuple[Tensor, Tensor], own: Tensor, later: Tensor) -> Tensor:
+        """Mix values for queries (P * G, K * S, D); `own` is (2, P * K, G, t, D), `later` hides its free places."""
+        count, dim = len(queries), self._config.head_dim
+        scale, length = dim**-0.5, self._segment.width
+        grouped = self._by_prompt(queries.reshape(count, self._kv, -1))
+        grouped = grouped.view(len(grouped), -1, dim)  # (P * K, G * S, D)
+        single = grouped.view(count * self._kv, -1, dim)  # (P * K * G, S, D)
+        keys, values = own[0].flatten(0, 1), own[1].flatten(0, 1)
+        to_prompt = torch.baddbmm(self._ending.unsqueeze(1), grouped, prompt[0].transpose(1, 2), alpha=scale)
+        to_own = torch.baddbmm(later, single, keys.transpose(1, 2), alpha=scale)
+        weights = torch.cat((to_prompt, to_own.view(*to_prompt.shape[:2], -1)), dim=-1).softmax(-1)
+        mixed = torch.bmm(weights[..., :length], prompt[1])
+        mixed.view(single.shape).baddbmm_(weights[..., length:].view(*single.shape[:2], -1), values)
+        mixed = mixed.view(-1, self._kv, self._group, mixed.numel() // (count * self._kv)).transpose(1, 2)
+        return mixed.reshape(count, -1)
+
+    def _tables(self, positions: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        """Rotary tables that broadcast over heads: (N, 1, D) each."""
+        cosines, sines = rotary_tables(self._config, positions)
+        return cosines.unsqueeze(1).to(dtype), sines.unsqueeze(1).to(dtype)
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        return linear(norm(hidden, self._decoder.model.norm.weight, self._config), self._decoder.head_weight)
