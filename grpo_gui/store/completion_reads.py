@@ -3,7 +3,7 @@
 from grpo_gui.store.completion_filters import filters, step_filters
 from grpo_gui.store.completion_order import Cursor, next_places, rows_of_run
 from grpo_gui.store.encoding import decode_number, decode_optional_text, decode_text, number_or_nan
-from grpo_gui.store.reading import ReadConnection, Row, placeholders
+from grpo_gui.store.reading import ReadConnection, Row, parts, placeholders
 from grpo_gui.store.records import (
     CompletionPage,
     CompletionQuery,
@@ -15,7 +15,7 @@ from grpo_gui.store.records import (
 )
 
 _COLUMNS = """SELECT c.id, c.run_id, c.step, g.position, c.position, p.task, p.prompt, p.answer, c.text, c.reward,
-c.advantage, c.tokens, c.truncated, c.correct, c.clip_fraction, c.kl_max, c.nan_columns"""
+c.advantage, c.tokens, c.truncated, c.correct, c.clip_fraction, c.kl_max, c.nan_columns, c.group_id"""
 _JOINS = "JOIN groups g ON g.id = c.group_id JOIN prompts p ON p.id = c.prompt_id"
 _COMPLETIONS = f"{_COLUMNS} FROM completions c {_JOINS}"
 _GROUP_COMPLETIONS = f"{_COLUMNS} FROM completions c INDEXED BY completions_by_group {_JOINS}"
@@ -33,9 +33,8 @@ def completion_page(
     """
     places, next_cursor = next_places(connection, query, cursor, limit, by_group=False)
     ids = [place.completion_id for place in places]
-    rows = {}
-    for first in range(0, len(ids), 500):
-        part = ids[first : first + 500]
+    rows: dict[int, CompletionRow] = {}
+    for part in parts(ids):
         for row in connection.rows(f"{_COMPLETIONS} WHERE c.id IN ({placeholders(part)})", part):
             rows[row[0]] = _completion_row(row)
     return CompletionPage(tuple(rows[completion_id] for completion_id in ids), next_cursor)
@@ -51,13 +50,16 @@ def group_page(connection: ReadConnection, query: CompletionQuery, cursor: Curso
     """
     places, next_cursor = next_places(connection, query, cursor, limit, by_group=True)
     wanted = filters(query)
-    in_group = f"WHERE c.group_id = ? AND {wanted.sql} ORDER BY c.position"
-    groups = []
-    for place in places:
-        header = connection.rows(f"{_GROUPS} WHERE g.id = ?", (place.group_id,))[0]
-        rows = connection.rows(f"{_GROUP_COMPLETIONS} {in_group}", (place.group_id, *wanted.values))
-        groups.append((_group_summary(header), tuple(_completion_row(row) for row in rows)))
-    return GroupPage(tuple(groups), next_cursor)
+    ids = [place.group_id for place in places]
+    headers: dict[int, GroupSummary] = {}
+    members: dict[int, list[CompletionRow]] = {group_id: [] for group_id in ids}
+    for part in parts(ids):
+        for row in connection.rows(f"{_GROUPS} WHERE g.id IN ({placeholders(part)})", part):
+            headers[row[0]] = _group_summary(row)
+        in_groups = f"WHERE c.group_id IN ({placeholders(part)}) AND {wanted.sql} ORDER BY c.position"
+        for row in connection.rows(f"{_GROUP_COMPLETIONS} {in_groups}", (*part, *wanted.values)):
+            members[row[17]].append(_completion_row(row))
+    return GroupPage(tuple((headers[group_id], tuple(members[group_id])) for group_id in ids), next_cursor)
 
 
 def count(connection: ReadConnection, query: CompletionQuery) -> tuple[int, int]:

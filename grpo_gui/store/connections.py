@@ -117,8 +117,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         if version:
             copy_before_migration(connection, path, SCHEMA_VERSION)
         _migrate(connection)
-    # Fails now, not in the middle of a run, when the file may not be written.
+    # Fails now, not in the middle of a run, when the file may not be written. (BEGIN alone would not.)
     connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("ROLLBACK")
 
 

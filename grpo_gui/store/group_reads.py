@@ -4,7 +4,7 @@ import json
 
 from grpo_gui.events import CompletionSample
 from grpo_gui.store.encoding import decode_ids, decode_number, decode_optional_text, decode_text, number_or_nan
-from grpo_gui.store.reading import ReadConnection, Row, placeholders
+from grpo_gui.store.reading import ReadConnection, Row, parts, placeholders
 from grpo_gui.store.records import GroupRecord, GroupRef
 
 _GROUP = """SELECT g.id, g.step, g.position, p.task, p.prompt, p.answer, p.token_ids, p.tokens
@@ -87,11 +87,9 @@ def _sample(row: Row, token_ids: tuple[int, ...], rewards: Rewards, vocabulary: 
 
 
 def _vocabulary(connection: ReadConnection, run_id: int, token_ids: set[int]) -> dict[int, str]:
-    """The texts of tokens, asked in parts because a statement takes a limited number of values."""
+    """The texts of tokens."""
     texts: dict[int, str] = {}
-    wanted = sorted(token_ids)
-    for first in range(0, len(wanted), 500):
-        part = wanted[first : first + 500]
+    for part in parts(sorted(token_ids)):
         rows = connection.rows(
             f"SELECT token_id, text FROM vocabulary WHERE run_id = ? AND token_id IN ({placeholders(part)})",
             (run_id, *part),

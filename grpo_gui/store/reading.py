@@ -1,7 +1,7 @@
 """A read-only connection whose failures are sentences."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,9 @@ from grpo_gui.store.encoding import SqlValue
 from grpo_gui.store.failures import store_error
 
 Row = tuple[Any, ...]  # what SQLite hands out: the columns' types are those of the statement
+
+
+_MOST_VALUES = 500
 
 
 class ReadConnection:
@@ -47,6 +50,12 @@ class ReadConnection:
     def close(self) -> None:
         """Close the connection; calling it again does nothing."""
         self._connection.close()
+
+
+def parts(values: Sequence[int]) -> Iterator[Sequence[int]]:
+    """The values in parts, because a statement takes a limited number of them."""
+    for first in range(0, len(values), _MOST_VALUES):
+        yield values[first : first + _MOST_VALUES]
 
 
 def placeholders(values: Iterable[object]) -> str:

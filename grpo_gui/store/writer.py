@@ -42,7 +42,9 @@ class StoreWriter:
         self._problem: str | None = None
         self._congested = False
         self._left_out = 0
+        self._ready = False
         self._died = False
+        self._closed = False
         self._batch = _BATCH
         self._opened = Call(work=lambda: None)
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
@@ -61,6 +63,8 @@ class StoreWriter:
         writer._opened.done.wait(OPEN_TIMEOUT_S)
         if writer._opened.error is not None:
             raise writer._opened.error
+        if not writer._ready:
+            raise StoreError(f"The database {path} could not be opened by an error in grpo-gui; the log has it.")
         return writer
 
     # -- events ---------------------------------------------------------------------------------
@@ -104,9 +108,10 @@ class StoreWriter:
         Raises:
             StoreError: some events could not be written within `timeout_s`.
         """
-        if self._queue.is_closed:
+        if self._closed:
             return
-        written = self.flush(timeout_s)
+        self._closed = True
+        written = self.flush(0.0 if self._died else timeout_s)
         self._queue.close()
         self._thread.join(timeout_s)
         if not written:
@@ -151,7 +156,7 @@ class StoreWriter:
         results: list[T] = []
         call = Call(work=lambda: results.append(work()), locked=locked)
         if not self._queue.put_call(call):
-            raise StoreError(f"The database {self.path} is closed already.")
+            raise self._closed_error()
         if not call.done.wait(CALL_TIMEOUT_S):
             raise StoreError(f"The database {self.path} does not answer. Check its disk, or restart grpo-gui.")
         if call.error is not None:
@@ -165,6 +170,7 @@ class StoreWriter:
             self._connection = connect_writer(self.path)
             self._inserter = EventInserter(self._connection)
             self._transaction(lambda: run_writes.mark_dead_runs(self._connection))
+            self._ready = True
         except StoreError as error:
             self._opened.error = error
             return
@@ -176,10 +182,21 @@ class StoreWriter:
         try:
             self._loop()
         finally:
-            if not self._queue.is_closed:
-                self._died = True
-                self._problem = "The writer of the database stopped by an error in grpo-gui; the log has it. Restart."
-            self._connection.close()
+            self._end()
+
+    def _end(self) -> None:
+        """Answer whoever still waits, and close the database."""
+        if not self._queue.is_closed:
+            self._died = True
+            self._problem = "The writer of the database stopped by an error in grpo-gui; the log has it. Restart it."
+            self._queue.close()
+        while (call := self._queue.take_call()) is not None:
+            call.error = self._closed_error()
+            call.done.set()
+        self._connection.close()
+
+    def _closed_error(self) -> StoreError:
+        return StoreError(self._problem or f"The database {self.path} is closed already.")
 
     def _loop(self) -> None:
         while True:
