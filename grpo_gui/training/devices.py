@@ -1,5 +1,6 @@
 """Where a run computes: choosing the device, its name, its memory and load, and running out of memory."""
 
+import os
 import platform
 from contextlib import AbstractContextManager, nullcontext, suppress
 
@@ -44,6 +45,18 @@ def check_bf16(device: torch.device, *, bf16: bool) -> None:
         raise BadInputError(f"bf16 needs a CUDA device that supports it, and this run uses {device}; turn bf16 off.")
 
 
+def make_repeatable(device: torch.device) -> None:
+    """Let CUDA take the algorithms that give the same numbers each time, where it has them.
+
+    On the processor they do so anyway. Holds for the whole process, and must come before its first CUDA product.
+    """
+    if device.type == "cuda":
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        # Filling fresh memory costs time, and nothing here reads such memory. (mypy: the module is made at run time.)
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
 def autocast(device: torch.device, *, bf16: bool) -> AbstractContextManager[None]:
     """Return a context in which matrix products are done in bf16 when wanted."""
     if not bf16:
@@ -82,11 +95,11 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def out_of_memory_sentence(config: TrainConfig, device: torch.device, step: int) -> str:
-    """Return what to tell the user when memory ran out in `step`."""
+def out_of_memory_sentence(config: TrainConfig, device: torch.device, where: str) -> str:
+    """Return what to tell the user when memory ran out; `where` completes "ran out ...", as in "in step 3"."""
     prompts = config.micro_batch_prompts or config.prompts_per_step
     return (
-        f"Memory on {device} ran out in step {step}. Free memory and press Resume to try this step again, or start a "
+        f"Memory on {device} ran out {where}. Free memory and press Resume to try again, or start a "
         f"run with a lower micro_batch_prompts (now {prompts}), num_generations (now {config.num_generations}) or "
         f"max_completion_length (now {config.max_completion_length})."
     )

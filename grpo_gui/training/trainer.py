@@ -3,7 +3,9 @@
 import logging
 import queue
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import torch
 
@@ -21,7 +23,7 @@ from grpo_gui.events import (
 )
 from grpo_gui.language.loading import load_policy
 from grpo_gui.tasks.making import make_task
-from grpo_gui.tasks.problem import Problem, held_out_shortage
+from grpo_gui.tasks.problem import Problem, Task, held_out_shortage
 from grpo_gui.tasks.rewards import needs_answer
 from grpo_gui.training.changes import changed_config
 from grpo_gui.training.config import TrainConfig
@@ -31,6 +33,7 @@ from grpo_gui.training.devices import (
     choose_device,
     device_label,
     is_out_of_memory,
+    make_repeatable,
     out_of_memory_sentence,
     system_metrics,
     versions,
@@ -44,6 +47,8 @@ from grpo_gui.training.state import load_state, newest_state, save_state
 from grpo_gui.training.validation import advice, validate
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 CONGESTION_POLL_S = 0.05
 
@@ -121,7 +126,8 @@ class Trainer:
             max_size=self._config.max_size,
             needs_answer=needs_answer(spec.kind for spec in self._config.rewards),
         )
-        learner = Learner(self._config, load_policy(self._config.model, device), task)
+        make_repeatable(device)
+        learner = self._load_learner(device, task)
         if self._resume:
             self._load(learner)
         self.step = learner.step
@@ -133,6 +139,17 @@ class Trainer:
         self._emit(RunStarted(self._run_id, learner.step, device_label(device), parameters, versions()))
         self._become(RunStatus.RUNNING, " ".join(notes))
         return learner
+
+    def _load_learner(self, device: torch.device, task: Task) -> Learner:
+        try:
+            return Learner(self._config, load_policy(self._config.model, device), task)
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            raise TrainingError(
+                f"The model and its frozen copy do not fit into the memory of {device}; choose a smaller model, "
+                "another device, or free memory."
+            ) from error
 
     def _load(self, learner: Learner) -> None:
         path = newest_state(self._state_dir)
@@ -148,15 +165,9 @@ class Trainer:
         while learner.step < self._config.steps:
             self._wait_for_store(learner)
             self._obey(learner)
-            try:
-                finished = learner.do_step(lambda: self._obey(learner))
-            except (RuntimeError, MemoryError) as error:
-                if not is_out_of_memory(error):
-                    raise
-                finished = None
-            if finished is None:  # outside of the handler: the traceback would keep the memory in use
-                self._out_of_memory(learner)
-                continue
+            finished = self._once_it_fits(
+                learner, lambda: learner.do_step(lambda: self._obey(learner)), f"in step {learner.step + 1}"
+            )
             self._report(learner, finished)
             last = learner.step == self._config.steps
             if self._config.eval_steps and (last or learner.step % self._config.eval_steps == 0):
@@ -197,10 +208,19 @@ class Trainer:
         if self._status is RunStatus.WAITING:
             self._become(RunStatus.RUNNING)
 
-    def _out_of_memory(self, learner: Learner) -> None:
-        learner.release_memory()
-        self._controls.pause()
-        self._pause(learner, out_of_memory_sentence(learner.config, learner.policy.device, learner.step + 1))
+    def _once_it_fits(self, learner: Learner, work: Callable[[], T], where: str) -> T:
+        """Return what `work` returns; while memory does not suffice, pause with a sentence and try again on resume."""
+        while True:
+            try:
+                return work()
+            except (RuntimeError, MemoryError) as error:
+                if not is_out_of_memory(error):
+                    raise
+            # Outside of the handler: the traceback would keep the memory in use.
+            learner.release_memory()
+            self._controls.pause()
+            self._pause(learner, out_of_memory_sentence(learner.config, learner.policy.device, where))
+            self._obey(learner)
 
     def _apply_changes(self, learner: Learner) -> bool:
         """Take over changed hyperparameters for the next step; True when there were any."""
@@ -237,7 +257,11 @@ class Trainer:
     def _evaluate(self, learner: Learner) -> None:
         if not self._held_out:
             return
-        metrics = evaluate(learner.policy, self._held_out, learner.scorer, self._config)
+        metrics = self._once_it_fits(
+            learner,
+            lambda: evaluate(learner.policy, self._held_out, learner.scorer, self._config),
+            f"in the evaluation after step {learner.step}",
+        )
         self._emit(EvalCompleted(self._run_id, learner.step, time.time(), tuple(metrics.items())))
 
     def _end(self, learner: Learner, status: RunStatus) -> RunStatus:

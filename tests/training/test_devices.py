@@ -1,3 +1,5 @@
+import os
+
 import pytest
 import torch
 
@@ -8,6 +10,7 @@ from grpo_gui.training.devices import (
     check_bf16,
     choose_device,
     is_out_of_memory,
+    make_repeatable,
     out_of_memory_sentence,
     system_metrics,
 )
@@ -62,6 +65,18 @@ def test_that_autocast_is_on_only_when_wanted():
         assert (rows @ rows).dtype is torch.bfloat16
 
 
+def test_that_cuda_is_asked_for_repeatable_numbers(monkeypatch):
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", True)
+    asked = []
+    monkeypatch.setattr(torch, "use_deterministic_algorithms", lambda mode, warn_only: asked.append((mode, warn_only)))
+    make_repeatable(CPU)
+    assert asked == []
+    make_repeatable(torch.device("cuda:0"))
+    assert asked == [(True, True)]
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+
+
 def test_that_the_processor_has_no_graphics_memory_to_report():
     assert system_metrics(CPU) == {}
 
@@ -85,6 +100,6 @@ def test_that_running_out_of_memory_is_recognised(error: Exception, expected: bo
 
 
 def test_that_the_sentence_names_what_to_lower():
-    sentence = out_of_memory_sentence(TrainConfig(micro_batch_prompts=2), CPU, 5)
+    sentence = out_of_memory_sentence(TrainConfig(micro_batch_prompts=2), CPU, "in step 5")
     assert "step 5" in sentence
     assert "micro_batch_prompts (now 2)" in sentence

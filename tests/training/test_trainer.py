@@ -234,6 +234,45 @@ def test_that_a_full_memory_pauses_the_run_and_a_resume_repeats_the_step(tiny_mo
     assert rig.sink.steps == straight.sink.steps
 
 
+def test_that_a_full_memory_in_the_evaluation_pauses_too(tiny_model, tmp_path, monkeypatch):
+    from grpo_gui.training import trainer
+
+    evaluate, calls = trainer.evaluate, iter(range(10))
+
+    def run_out(*args):
+        if next(calls) == 1:
+            raise MemoryError
+        return evaluate(*args)
+
+    monkeypatch.setattr(trainer, "evaluate", run_out)
+    rig = post_when_paused(make_rig(tiny_model, tmp_path, eval_steps=2), [Resume()])
+    assert rig.run() is RunStatus.FINISHED
+    assert [event.step for event in rig.sink.of(EvalCompleted)] == [0, 2, 4]
+    (paused,) = [event for event in rig.sink.of(TrainerStatus) if event.status is RunStatus.PAUSED]
+    assert "in the evaluation after step 2" in paused.message
+
+
+def test_that_a_run_that_is_out_of_memory_can_be_stopped(tiny_model, tmp_path, monkeypatch):
+    def run_out(learner: Learner, checkpoint):
+        raise MemoryError
+
+    monkeypatch.setattr(Learner, "do_step", run_out)
+    rig = post_when_paused(make_rig(tiny_model, tmp_path), [Resume()], [Stop()])
+    assert rig.run() is RunStatus.STOPPED
+    assert rig.sink.statuses.count(RunStatus.PAUSED) == 2
+
+
+def test_that_a_model_that_does_not_fit_is_named(tiny_model, tmp_path, monkeypatch):
+    from grpo_gui.training import trainer
+
+    def run_out(model, device):
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    monkeypatch.setattr(trainer, "load_policy", run_out)
+    with pytest.raises(TrainingError, match="do not fit into the memory of cpu"):
+        make_rig(tiny_model, tmp_path).run()
+
+
 def test_that_a_failing_step_saves_the_last_good_weights(tiny_model, tmp_path, monkeypatch):
     rig = make_rig(tiny_model, tmp_path)
     do_step = Learner.do_step
