@@ -1,0 +1,44 @@
+"""Makes the fixture of the current schema: `python -m tests.store.make_fixture`, once per released schema."""
+
+import gzip
+import tempfile
+from pathlib import Path
+
+from grpo_gui.commands import Pause
+from grpo_gui.events import EvalCompleted, HyperparameterChanged, RunStarted, RunStatus, StateSaved, TrainerStatus
+from grpo_gui.store.schema import SCHEMA_VERSION
+from grpo_gui.store.writer import StoreWriter
+from tests.store.samples import completion, group, new_run, step
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def fill(path):
+    writer = StoreWriter.open(path)
+    run_id = writer.create_run(new_run(name="old run", seed=11))
+    writer.emit(RunStarted(run_id, 0, "cpu", 816_768, (("torch", "2.13.0"),)))
+    writer.emit(TrainerStatus(run_id, RunStatus.RUNNING, 0))
+    for number in (1, 2, 3):
+        writer.emit(step(run_id, number))
+    odd = (completion(0, "NUL \0", reward=None, kl_max=None, rewards=(("exact", None),)), completion(1, "🙂 \ud800"))
+    writer.emit(step(run_id, 4, groups=(group(0, completions=odd, answer=None),), metrics=(("reward", float("nan")),)))
+    writer.emit(EvalCompleted(run_id, 4, 1e9, (("eval/accuracy", 0.75),)))
+    writer.emit(HyperparameterChanged(run_id, 4, "beta", 0.02, 0.04))
+    writer.emit(StateSaved(run_id, 4, "/old/state"))
+    writer.emit(TrainerStatus(run_id, RunStatus.FINISHED, 4, "All steps are done."))
+    writer.add_note(run_id, 2, "a note")
+    writer.post_command(run_id, Pause())
+    writer.close()
+
+
+def main():
+    target = FIXTURES / f"v{SCHEMA_VERSION}.db.gz"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.db"
+        fill(path)
+        with target.open("xb") as file:  # an old fixture is never made anew
+            file.write(gzip.compress(path.read_bytes(), mtime=0))
+
+
+if __name__ == "__main__":
+    main()
