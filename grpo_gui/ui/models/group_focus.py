@@ -23,6 +23,7 @@ class GroupFocus(QObject):
         super().__init__(workspace)
         self.step: ShownStep | None = None
         self.place = 0  # of the chosen group
+        self.completion: int | None = None  # index of the one that was asked for, until another group is shown
         self.held = False
         self._workspace = workspace
         self._newest: ShownStep | None = None
@@ -51,10 +52,11 @@ class GroupFocus(QObject):
         passed = self._since_shown.elapsed() if self._since_shown.isValid() else _SHOW_MS
         self._timer.start(max(_SHOW_MS - passed, 0))
 
-    def show_step(self, step: int, group_index: int | None = None) -> None:
-        """Read a step from the store, show it and hold it; `group_index` chooses the group."""
+    def show_step(self, step: int, group_index: int | None = None, completion: int | None = None) -> None:
+        """Read a step from the store, show it and hold it; the indices choose a group and a completion of it."""
         if self._workspace.run is None:
             return
+        self.completion = completion
         run_id = self._workspace.run.id
         if self.step is not None and (self.step.run_id, self.step.step) == (run_id, step):
             self._show(self.step, group_index, hold=True)
@@ -65,7 +67,7 @@ class GroupFocus(QObject):
     def choose(self, place: int) -> None:
         """Choose another group of the shown step, and hold it."""
         if self.step is not None:
-            self.place = place
+            self.place, self.completion = place, None
             self._set_held(True)
             self.changed.emit()
 
@@ -87,6 +89,7 @@ class GroupFocus(QObject):
 
     def _show_newest(self) -> None:
         if self._newest is not None and not self.held:
+            self.completion = None
             self._show(self._newest, None, hold=False)
 
     def _show(self, step: ShownStep, group_index: int | None, *, hold: bool) -> None:

@@ -1,7 +1,5 @@
 """The completions of one group as a table: text, reward, advantage."""
 
-from typing import Any
-
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from grpo_gui.events import CompletionSample, GroupSample
@@ -56,7 +54,7 @@ class GroupTableModel(QAbstractTableModel):
         """Text, reward, advantage."""
         return 0 if parent.isValid() else len(_HEADERS)
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Name and definition of a column."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
@@ -71,7 +69,7 @@ class GroupTableModel(QAbstractTableModel):
             case _:
                 return None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Text of a completion, numbers for the bars, and words for screen readers."""
         completion = self.completion(index.row())
         if completion is None:
@@ -97,7 +95,5 @@ class GroupTableModel(QAbstractTableModel):
 
 def reward_words(completion: CompletionSample) -> str:
     """The reward by source, as the sources gave it: exact 1.00, length no opinion."""
-    parts = (
-        f"{source} {'no opinion' if value is None else number(value)}" for source, value in completion.rewards
-    )
+    parts = (f"{source} {'no opinion' if value is None else number(value)}" for source, value in completion.rewards)
     return f"{number(completion.reward)} in all; before weights: {', '.join(parts)}"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from grpo_gui.store.records import ChangeRecord
 from grpo_gui.training.config import TrainConfig
@@ -53,9 +54,10 @@ class Hyperparameter:
 
     def problem(self, config: TrainConfig, value: float | None) -> str | None:
         """The sentence that tells what is wrong with a value in this run, None when it can be used."""
-        if value is None and self.name != "epsilon_high":
+        if value is None:
             return f"{self.label} needs a number."
-        return CHECKS[self.name](replace(config, **{self.name: value}))
+        changed: dict[str, Any] = {self.name: value}
+        return CHECKS[self.name](replace(config, **changed))
 
 
 HYPERPARAMETERS: dict[str, Hyperparameter] = {

@@ -1,13 +1,13 @@
-"""One metric of a run: its points, a pyramid for drawing them, and the same smoothed."""
+"""One metric of a run: its points, thinned for drawing, and the same smoothed."""
 
 import math
 from typing import NamedTuple
 
 import numpy as np
 
-from grpo_gui.store.pyramid import SeriesPyramid
 from grpo_gui.store.records import Float64Array, Int64Array
 from grpo_gui.ui.models.growing import GrowingArray
+from grpo_gui.ui.models.thinned_curve import ThinnedCurve
 from grpo_gui.ui.plots.smoothing import Smoother
 
 
@@ -34,7 +34,7 @@ class MetricSeries:
         self._gaps = GrowingArray(np.int64)
         self._new_steps: list[int] = []
         self._new_values: list[float] = []
-        self._raw = SeriesPyramid()
+        self._raw = ThinnedCurve()
         self._smoothed = _SmoothedSeries(0.0)
 
     def __len__(self) -> int:
@@ -75,8 +75,8 @@ class MetricSeries:
     def curve(self, low: float, high: float, max_points: int, weight: float = 0.0) -> Curve:
         """The part between two steps, smoothed over the whole series with `weight`, thinned to about `max_points`."""
         self._flush()
-        pyramid = self._raw if weight == 0.0 else self._smooth(weight).pyramid
-        return Curve(*pyramid.query(low, high, max_points))
+        curve = self._raw if weight == 0.0 else self._smooth(weight).curve
+        return Curve(*curve.query(low, high, max_points))
 
     def last_smoothed(self, weight: float) -> float:
         """The newest smoothed value, NaN before the first finite one."""
@@ -120,7 +120,7 @@ class _SmoothedSeries:
     def __init__(self, weight: float) -> None:
         self.weight = weight
         self.newest = math.nan
-        self.pyramid = SeriesPyramid()
+        self.curve = ThinnedCurve()
         self._smoother = Smoother(weight)
         self._done = 0
 
@@ -129,7 +129,7 @@ class _SmoothedSeries:
         if self._done == len(steps):
             return
         smoothed = self._smoother.extend(values[self._done :])
-        self.pyramid.append(steps[self._done :], smoothed)
+        self.curve.append(steps[self._done :], smoothed)
         finite = smoothed[np.isfinite(smoothed)]
         self.newest = float(finite[-1]) if len(finite) else self.newest
         self._done = len(steps)

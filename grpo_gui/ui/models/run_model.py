@@ -6,7 +6,7 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.errors import BadInputError
-from grpo_gui.events import Event, EvalCompleted, HyperparameterChanged, RunStarted, StepCompleted
+from grpo_gui.events import EvalCompleted, Event, HyperparameterChanged, RunStarted, StepCompleted
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord, SeriesPoints, StepTotals
 from grpo_gui.training.config import TrainConfig

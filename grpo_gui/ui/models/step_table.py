@@ -45,7 +45,7 @@ class StepTable:
         return len(self._steps) - 1
 
     def extend(self, totals: StepTotals, step_times_s: Float64Array) -> None:
-        """Append rows of the store that are newer than the newest; `step_times_s` belongs to them, NaN where unknown."""
+        """Append rows of the store newer than the newest; `step_times_s` belongs to them, NaN where unknown."""
         first = int(np.searchsorted(totals.steps, self.last_step, side="right"))
         if first == len(totals.steps):
             return

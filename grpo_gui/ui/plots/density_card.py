@@ -10,7 +10,7 @@ from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.store.records import Float64Array, Int64Array
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme
-from grpo_gui.ui.formatting import number, percent
+from grpo_gui.ui.formatting import MINUS, number, percent
 from grpo_gui.ui.models.step_table import ADVANTAGE_LIMIT, BINS
 from grpo_gui.ui.plots.drawing import Drawing
 from grpo_gui.ui.plots.marks import ChangeMarks
@@ -18,7 +18,6 @@ from grpo_gui.ui.plots.plot_area import PlotArea
 from grpo_gui.ui.plots.plot_menu import PlotMenu
 from grpo_gui.ui.plots.reading import Reading
 from grpo_gui.ui.plots.shared_axis import SharedAxis
-from grpo_gui.ui.plots.ticks import MINUS
 from grpo_gui.ui.widgets.card import Card
 
 _STEPS_PER_COLUMN = 2
@@ -56,7 +55,7 @@ class DensityCard(Card):
         self.body.addLayout(row, 1)
         self._menu = PlotMenu(self)
         self._menu.hide_asked.connect(self.hide_asked)
-        self.header.add_widget(self._menu)
+        self._menu.attach(self.area)
         self.area.menu_asked.connect(self.open_menu)
         for widget in (self.header.title, self.header.value):
             widget.setToolTip(definition_of("advantage/std").tooltip)
@@ -147,7 +146,7 @@ class HistogramStrip(QWidget):
             self._counts = counts
             self.update()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
+    def paintEvent(self, _: QPaintEvent) -> None:
         """Draw an axis and the bars beside the plot's drawing area."""
         now = theme.current()
         painter = QPainter(self)

@@ -26,9 +26,8 @@ class Drawing:
     def curve(self, name: str, weight: float | None = None) -> Curve:
         """The visible part of a metric in places of the axis and drawn values; None takes the chosen smoothing."""
         low, high = self.axis.step_range()
-        margin = (high - low) / self.columns + 1
         weight = self.weight if weight is None else weight
-        curve = self.run.series(name).curve(low - margin, high + margin, POINTS_PER_COLUMN * self.columns, weight)
+        curve = self.run.series(name).curve(low, high, POINTS_PER_COLUMN * self.columns, weight)
         return Curve(self.run.table.to_axis(self.axis.kind, curve.steps), self.drawn(curve.values * self.scale))
 
     def gaps(self, name: str) -> Float64Array:

@@ -6,11 +6,10 @@ from typing import Protocol
 import numpy as np
 import pyqtgraph as pg
 
-from grpo_gui.store.records import Float64Array
 from grpo_gui.ui import theme
-from grpo_gui.ui.plot_style import ANTIALIAS_LIMIT, BAND_ALPHA, pen, raw_pen
+from grpo_gui.ui.plot_style import BAND_ALPHA, pen, raw_pen
 from grpo_gui.ui.plots.drawing import Drawing, extent
-from grpo_gui.ui.plots.polygon import PolygonItem
+from grpo_gui.ui.plots.shapes import CurveItem, DotsItem, PolygonItem
 from grpo_gui.ui.widgets.legend import LegendEntry
 
 Extent = tuple[float, float] | None
@@ -39,7 +38,7 @@ class LineLayer:
 
     def __init__(self, name: str, color: str, text: str = "", *, dash: str = "solid", shows_raw: bool = True) -> None:
         self.name, self._color, self._text, self._dash = name, color, text, dash
-        self._raw, self._smooth = pg.PlotCurveItem(connect="finite"), pg.PlotCurveItem(connect="finite")
+        self._raw, self._smooth = CurveItem(), CurveItem()
         self._shows_raw = shows_raw
 
     def items(self) -> Sequence[pg.GraphicsObject]:
@@ -48,18 +47,18 @@ class LineLayer:
 
     def restyle(self) -> None:
         """Faint and full pen of the same colour."""
-        self._raw.setPen(raw_pen(self._color))
-        self._smooth.setPen(pen(self._color, dash=self._dash))
+        self._raw.set_pen(raw_pen(self._color))
+        self._smooth.set_pen(pen(self._color, dash=self._dash))
 
     def draw(self, drawing: Drawing) -> Extent:
         """Draw both curves; without smoothing the raw values are the curve."""
         x, y = drawing.curve(self.name)
-        _set_curve(self._smooth, x, y)
+        self._smooth.set_points(x, y)
         if not self._shows_raw or drawing.weight == 0.0:
             self._raw.clear()
             return extent(y)
         x, raw = drawing.curve(self.name, 0.0)
-        _set_curve(self._raw, x, raw)
+        self._raw.set_points(x, raw)
         return _joined(extent(y), extent(raw))
 
     def legend(self) -> Sequence[LegendEntry]:
@@ -73,7 +72,7 @@ class DotLayer:
 
     def __init__(self, name: str, color: str, text: str) -> None:
         self.name, self._color, self._text = name, color, text
-        self._line, self._dots = pg.PlotCurveItem(connect="finite"), pg.ScatterPlotItem(size=5)
+        self._line, self._dots = CurveItem(), DotsItem()
 
     def items(self) -> Sequence[pg.GraphicsObject]:
         """The line, then the dots."""
@@ -81,17 +80,16 @@ class DotLayer:
 
     def restyle(self) -> None:
         """Dots with a border of the surface's colour."""
-        self._line.setPen(pen(self._color))
-        self._dots.setPen(pen("surface"))
-        self._dots.setBrush(theme.current().color(self._color))
+        now = theme.current()
+        self._line.set_pen(pen(self._color))
+        self._dots.set_colors(now.color(self._color), now.color("surface"))
 
     def draw(self, drawing: Drawing) -> Extent:
         """Draw the line, and the dots while they can be told apart."""
         x, y = drawing.curve(self.name, 0.0)
-        _set_curve(self._line, x, y)
-        finite = np.isfinite(y)
-        few = finite.sum() <= _MAX_DOTS
-        self._dots.setData(x[finite] if few else [], y[finite] if few else [])
+        self._line.set_points(x, y)
+        shown = np.isfinite(y) & (np.isfinite(y).sum() <= _MAX_DOTS)
+        self._dots.set_points(x[shown], y[shown])
         return extent(y)
 
     def legend(self) -> Sequence[LegendEntry]:
@@ -219,10 +217,6 @@ class ThresholdLayer:
     def legend(self) -> Sequence[LegendEntry]:
         """One dash."""
         return [LegendEntry(self._text, "text2", "dash")]
-
-
-def _set_curve(item: pg.PlotCurveItem, x: Float64Array, y: Float64Array) -> None:
-    item.setData(x, y, antialias=len(x) <= ANTIALIAS_LIMIT)
 
 
 def _joined(first: Extent, second: Extent) -> Extent:

@@ -84,5 +84,6 @@ class GapMarks:
         if self.count == len(places) == 0:
             return
         self.count = len(places)
+        self._crosses.setVisible(self.count > 0)
         low, high = self._area.y_range
         self._crosses.setData(places, np.full(len(places), low + 0.05 * (high - low)))

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from grpo_gui.ui import theme
 from grpo_gui.ui.plot_style import pen, style_plot
+from grpo_gui.ui.plots.grid_lines import GridLines
 from grpo_gui.ui.plots.shared_axis import SharedAxis
 from grpo_gui.ui.plots.ticks import Range, Ticks, linear_ticks
 
@@ -31,6 +32,8 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         self._pressed: QPointF | None = None
         self._dragged: QPointF | None = None
         self._shape()
+        self.grid_lines = GridLines()
+        self.addItem(self.grid_lines, ignoreBounds=True)
         self.mark_line, self.cursor_line = (pg.InfiniteLine(angle=90, movable=False) for _ in range(2))
         for line in (self.mark_line, self.cursor_line):
             line.setVisible(False)
@@ -53,6 +56,10 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         """Take the colours and sizes of the current theme."""
         style_plot(self.getPlotItem(), tick_labels=self.shows_x_ticks)
         self.getViewBox().setMouseEnabled(x=False, y=False)
+        for side in ("left", "bottom"):
+            self.getPlotItem().getAxis(side).setGrid(False)
+        now = theme.current()
+        self.grid_lines.set_pen(pen("text3", alpha=now.grid_alpha))
         self.cursor_line.setPen(pen("text2"))
         self.mark_line.setPen(pen("accent"))
 
@@ -66,9 +73,11 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         """Take the range, the ticks and the lines of the shared axis."""
         low, high = self.axis.range
         self.getViewBox().setXRange(low, high, padding=0)
-        ticks = linear_ticks(low, high, max(2, min(6, self.width() // theme.px(70))))
+        ticks = linear_ticks(low, high, max(3, min(7, self.width() // theme.px(70))))
         margin = 0.02 * (high - low)
-        self.getPlotItem().getAxis("bottom").setTicks([[t for t in ticks if low + margin < t[0] < high - margin]])
+        ticks = [tick for tick in ticks if low + margin < tick[0] < high - margin]
+        self.getPlotItem().getAxis("bottom").setTicks([ticks])
+        self.grid_lines.set_x([place for place, _ in ticks], (low, high))
         self._move_cursor()
         self._move_mark()
 
@@ -78,10 +87,15 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
             self._y_range = y_range
             self.getViewBox().setYRange(*y_range, padding=0)
             self.getPlotItem().getAxis("left").setTicks([ticks])
+            self.grid_lines.set_y([place for place, _ in ticks], y_range)
 
     def max_y_ticks(self) -> int:
         """How many ticks the height has room for."""
-        return max(2, min(5, self.height() // theme.px(38)))
+        return max(2, min(5, int(self.height()) // theme.px(30)))
+
+    def label_pad(self) -> float:
+        """The share of the y range to add at either end, so that no tick label leaves the axis."""
+        return max(0.05, theme.px(8) / max(float(self.getViewBox().height()), 1.0))
 
     @property
     def y_range(self) -> Range:

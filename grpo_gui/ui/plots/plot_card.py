@@ -16,7 +16,7 @@ from grpo_gui.ui.plots.plot_menu import PlotMenu
 from grpo_gui.ui.plots.reading import Reading, trend
 from grpo_gui.ui.plots.shared_axis import SharedAxis
 from grpo_gui.ui.plots.specs import PlotSpec
-from grpo_gui.ui.plots.ticks import linear_ticks, log_ticks, value_range
+from grpo_gui.ui.plots.ticks import linear_ticks, log_ticks, padded, value_range
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.widgets.legend import LegendEntry
@@ -54,7 +54,7 @@ class PlotCard(Card):
         self._menu = PlotMenu(self, spec.log)
         self._menu.log_changed.connect(self._set_log)
         self._menu.hide_asked.connect(self.hide_asked)
-        self.header.add_widget(self._menu)
+        self._menu.attach(self.area)
         for widget in (self.header.title, self.header.value):
             widget.setToolTip(definition_of(spec.metric).tooltip)
         theme.follow(self, self._restyle)
@@ -93,7 +93,9 @@ class PlotCard(Card):
         empty = not len(self._axis.run.names)
         self.header.set_value("" if empty else self.spec.headline(reading))
         self.header.set_hint("" if empty else self.spec.hint(reading))
-        self.header.set_legend(self.spec.legend(reading) or self._legend())
+        entries = tuple(self.spec.legend(reading) or self._legend())
+        if entries != self.header.legend.entries:
+            self.header.set_legend(entries)
 
     def drawn_points(self) -> tuple[int, int]:
         """How many points of the plot's metric are drawn, and how many the run has."""
@@ -114,9 +116,7 @@ class PlotCard(Card):
         return f"{self.title} {self.header.value.text()}, {word}, {len(series)} points"
 
     def _drawing(self) -> Drawing:
-        return Drawing(
-            self._axis.run, self._axis, self.area.plot_width(), self._weight, self.is_log, self.spec.scale
-        )
+        return Drawing(self._axis.run, self._axis, self.area.plot_width(), self._weight, self.is_log, self.spec.scale)
 
     def _make_layers(self) -> None:
         wanted = (self._axis.run, len(self._axis.run.names), self._config)
@@ -133,23 +133,24 @@ class PlotCard(Card):
             layer.restyle()
 
     def _scale(self, extent: Extent) -> None:
-        ticks = self.area.max_y_ticks()
+        ticks, pad = self.area.max_y_ticks(), self.area.label_pad()
         if extent is None:
             extent = (-1.0, 1.0) if self.is_log else (0.0, 1.0)
         if self.is_log:
-            y_range = value_range(*extent, max_ticks=ticks)
-            self.area.apply_y_range(y_range, log_ticks(*y_range, ticks))
+            shown = value_range(*extent, max_ticks=ticks)
+            self.area.apply_y_range(padded(shown, pad), log_ticks(*shown, ticks))
         else:
-            y_range = value_range(*extent, include=self.spec.include, max_ticks=ticks)
-            marks = linear_ticks(*y_range, ticks)
-            self.area.apply_y_range(y_range, [(place, text + self.spec.suffix) for place, text in marks])
+            shown = value_range(*extent, include=self.spec.include, max_ticks=ticks)
+            marks = [(place, text + self.spec.suffix) for place, text in linear_ticks(*shown, ticks)]
+            self.area.apply_y_range(padded(shown, pad), marks)
 
     def _legend(self) -> Sequence[LegendEntry]:
         entries = [entry for layer in self._layers for entry in layer.legend()]
         areas = [entry for entry in entries if entry.kind == "area"]
         entries = [entry for entry in entries if entry.kind != "area"] + areas
         if self._gaps.count:
-            entries.append(LegendEntry(f"{self._gaps.count} not finite", "bad", "dot"))
+            others = entries if len(entries) > 1 else []  # a threshold's name gives way
+            entries = [LegendEntry(f"{self._gaps.count} not finite", "bad", "dot"), *others]
         return entries if len(entries) > 1 or (entries and entries[0].text) else []
 
     # --- the rest

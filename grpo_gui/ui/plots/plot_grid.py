@@ -84,8 +84,9 @@ class PlotGrid(QScrollArea):
     def _rows(self) -> list[tuple[int, list[tuple[str, int]]]]:
         if self._is_narrow:
             shown = [(share, key) for share, cells in ROWS for key, _ in cells if key not in self._hidden]
-            pairs = [shown[place : place + 2] for place in range(0, len(shown), 2)]
-            return [(pair[0][0], _filled([(key, 3) for _, key in pair])) for pair in pairs]
+            first = len(shown) % 2  # of an odd number the first one gets a row of its own
+            lines = [shown[:first], *(shown[place : place + 2] for place in range(first, len(shown), 2))]
+            return [(line[0][0], _filled([(key, 3) for _, key in line])) for line in lines if line]
         return [(share, _filled([cell for cell in cells if cell[0] not in self._hidden])) for share, cells in ROWS]
 
 

@@ -1,15 +1,15 @@
 """The small menu of a plot: logarithmic scale where it makes sense, and hiding the plot."""
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QToolButton
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from grpo_gui.ui import icons, theme
 from grpo_gui.ui.widgets.card import Card
 
 
 class PlotMenu(QToolButton):
-    """A quiet button in a plot's header. `log` None leaves the scale out."""
+    """A button in the corner of a plot while the mouse is over it. `log` None leaves the scale out."""
 
     log_changed = Signal(bool)
     hide_asked = Signal()
@@ -21,8 +21,9 @@ class PlotMenu(QToolButton):
         self.setAccessibleName(f"Menu of the plot {title}")
         self.setToolTip("Hide this plot." if log is None else "Logarithmic scale, and hiding this plot.")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.setFixedSize(theme.px(20), theme.px(18))
-        icons.keep_icon(self, self.setIcon, "more", "text3")
+        self.setFixedSize(theme.px(22), theme.px(18))
+        icons.keep_icon(self, self.setIcon, "more", "text2")
+        self.hide()
         menu = QMenu(self)
         self.setMenu(menu)
         self.log_action = QAction("Logarithmic scale", self)
@@ -33,6 +34,20 @@ class PlotMenu(QToolButton):
             menu.addAction(self.log_action)
         self.hide_action = menu.addAction("Hide this plot")
         self.hide_action.triggered.connect(self.hide_asked)
+
+    def attach(self, area: QWidget) -> None:
+        """Appear in the upper right corner of a plot while the mouse is over it."""
+        self.setParent(area)
+        area.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Come and go with the mouse; the menu key and the right button open it too."""
+        if event.type() == QEvent.Type.Enter and isinstance(watched, QWidget):
+            self.move(watched.width() - self.width() - 4, 2)
+            self.show()
+        elif event.type() == QEvent.Type.Leave and not self.menu().isVisible():
+            self.hide()
+        return False
 
     def open_at(self, position: QPoint) -> None:
         """Open the menu at a place on the screen."""

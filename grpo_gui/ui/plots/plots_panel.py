@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent, QShowEvent
+from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QVBoxLayout, QWidget
 
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.step_table import AxisKind
@@ -17,11 +18,12 @@ from grpo_gui.ui.plots.redraw import Plot, RedrawClock
 from grpo_gui.ui.plots.shared_axis import SharedAxis
 from grpo_gui.ui.plots.specs import SPECS
 from grpo_gui.ui.widgets.buttons import SegmentedControl, button
-from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.labels import ElidedLabel, label
 
 SMOOTHINGS = (0.0, 0.6, 0.75, 0.88, 0.94, 0.97, 0.99)
 _DEFAULT_SMOOTHING = 0.88
 _HEADER_MS = 40  # headers follow the mouse at 25 Hz
+_BAR_WITH_WORDS = 720  # pixels
 _WORDS_MS = 500  # the number of points and the summaries for screen readers
 
 _AXIS_TIPS = {
@@ -39,7 +41,9 @@ class PlotsPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.axis = SharedAxis(self)
-        self.cards: dict[str, Plot] = {spec.key: PlotCard(spec, self.axis) for spec in SPECS}
+        curves = {spec.key: PlotCard(spec, self.axis) for spec in SPECS}
+        self._reward = curves["reward"]
+        self.cards: dict[str, Plot] = dict(curves)
         self.cards[DensityCard.key] = DensityCard(self.axis)
         self.grid = PlotGrid(self.cards)
         self.smoothing = _DEFAULT_SMOOTHING
@@ -48,7 +52,7 @@ class PlotsPanel(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(8)
-        column.addLayout(self._bar())
+        column.addLayout(self._make_bar())
         column.addWidget(self.grid, 1)
         self._header_timer = self._timer(_HEADER_MS, self._update_headers, single=True)
         self._words_timer = self._timer(_WORDS_MS, self.update_words)
@@ -69,8 +73,8 @@ class PlotsPanel(QWidget):
         """The run has grown; the clock will draw it."""
         self.axis.refresh()
 
-    def show_step(self, step: int) -> None:
-        """Mark a step in every plot, moving the axis when it is out of view."""
+    def show_step(self, step: int | None) -> None:
+        """Mark a step in every plot, moving the axis when it is out of view, or take the mark away."""
         self.axis.mark(step)
 
     def set_hidden(self, hidden: frozenset[str]) -> None:
@@ -84,26 +88,31 @@ class PlotsPanel(QWidget):
 
     # --- the bar
 
-    def _bar(self) -> QHBoxLayout:
+    def add_to_bar(self, widget: QWidget) -> None:
+        """Put a button before the axis."""
+        self._bar.insertWidget(0, widget)
+
+    def _make_bar(self) -> QHBoxLayout:
         self.axis_choice = SegmentedControl([(kind.value, kind.value) for kind in AxisKind], "step", "Axis")
         for value, tip in _AXIS_TIPS.items():
             self.axis_choice.set_tooltip(value, tip)
         self.axis_choice.changed.connect(lambda value: self.axis.set_kind(AxisKind(value)))
         self._smoothing_box = self._smoothing_choice()
-        self.points = label("", "small", "Points of the reward curve that are drawn, of those that the run has.")
+        self.points = ElidedLabel(look="small")
+        self.points.setToolTip("Points of the reward curve that are drawn, of those that the run has.")
         self.follow = button("Follow", "follow", tooltip="Show the whole run and go on with it (Home).")
         self.follow.setCheckable(True)
         self.follow.setChecked(True)
         self.follow.clicked.connect(self._follow_clicked)
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        for widget in (label("Axis", "label"), self.axis_choice, label("Smoothing", "label"), self._smoothing_box):
-            row.addWidget(widget)
-        row.addWidget(self.points)
-        row.addStretch(1)
-        row.addWidget(self.follow)
-        row.addWidget(self._plots_button())
-        return row
+        self._bar_labels = (label("Axis", "label"), label("Smoothing", "label"))
+        self._bar = QHBoxLayout()
+        self._bar.setSpacing(8)
+        for widget in (self._bar_labels[0], self.axis_choice, self._bar_labels[1], self._smoothing_box):
+            self._bar.addWidget(widget)
+        self._bar.addWidget(self.points, 1)
+        self._bar.addWidget(self.follow)
+        self._bar.addWidget(self._plots_button())
+        return self._bar
 
     def _smoothing_choice(self) -> QComboBox:
         box = QComboBox()
@@ -160,22 +169,29 @@ class PlotsPanel(QWidget):
         return timer
 
     def _update_headers(self) -> None:
+        step = self.axis.cursor_step
+        if step is not None:
+            self.points.setText(f"step {count(step)}")
+        else:
+            self.update_words()
         for card in self.cards.values():
             if card.isVisible():
                 card.update_header()
 
     def update_words(self) -> None:
         """Bring the number of points and the summaries for screen readers up to date."""
-        drawn, total = self._reward_card().drawn_points()
-        self.points.setText(f"{count(drawn)} of {count(total)} points" if total else "")
+        if self.axis.cursor_step is None:
+            drawn, total = self._reward.drawn_points()
+            self.points.setText(f"{count(drawn)} of {count(total)} points" if total else "")
         for card in self.cards.values():
             if card.isVisible() and card.accessibleDescription() != (words := card.summary()):
                 card.setAccessibleDescription(words)
 
-    def _reward_card(self) -> PlotCard:
-        card = self.cards["reward"]
-        assert isinstance(card, PlotCard)
-        return card
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Drop the words of the bar where it is narrow."""
+        super().resizeEvent(event)
+        for words in self._bar_labels:
+            words.setVisible(self.width() >= theme.px(_BAR_WITH_WORDS))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Draw while it can be seen."""

@@ -140,7 +140,7 @@ SPECS: tuple[PlotSpec, ...] = (
         "kl",
         "KL",
         "kl",
-        lambda _, __: [LineLayer("kl/max", "maximum", "max"), LineLayer("kl", "mean", "mean")],
+        lambda _, __: [LineLayer("kl", "mean", "mean"), LineLayer("kl/max", "maximum", "max")],
         lambda reading: significant(reading.value("kl"), 2),
         hint=lambda reading: f"max {significant(reading.value('kl/max'), 2)}",
         log=True,

@@ -3,73 +3,78 @@
 import math
 from collections.abc import Sequence
 
+from grpo_gui.ui.formatting import MINUS
+
 Range = tuple[float, float]
 Ticks = list[tuple[float, str]]
 
-MINUS = "\N{MINUS SIGN}"
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_FEWEST_TICKS = 2  # one alone does not tell the scale
 
 
 def round_step(span: float, max_ticks: int) -> float:
-    """The smallest round step (1, 2, 2.5 or 5 times a power of ten) that cuts `span` into at most `max_ticks` parts."""
+    """The smallest round step (1, 2, 2.5, 5 times a power of ten) that cuts `span` into at most `max_ticks` parts."""
     rough = span / max_ticks
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * factor for factor in _ROUND_STEPS if power * factor >= rough * (1 - 1e-9))
 
 
-def format_tick(value: float, step: float) -> str:
-    """A tick's text with the digits that `step` needs; thousands as k, millions as M, minus as U+2212."""
-    if value == 0:
-        return "0" if step >= 1 else f"{0:.{_decimals(step)}f}"
-    size = abs(value)
-    if size >= 1e6 or step >= 1e6:
-        text = f"{size / 1e6:.{_decimals(step / 1e6)}f}M"
-    elif size >= 1e4 or step >= 1e3:
-        text = f"{size / 1e3:.{_decimals(step / 1e3)}f}k"
-    elif size < 1e-3:
-        text = f"{size:.0e}".replace("e-0", "e-").replace("e-", f"e{MINUS}")
+def linear_ticks(low: float, high: float, max_ticks: int) -> Ticks:
+    """About `max_ticks` round ticks inside [low, high], at least two."""
+    if not low < high:
+        return []
+    places: list[float] = []
+    while len(places) < _FEWEST_TICKS:
+        step = round_step(high - low, max_ticks)
+        places = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+        max_ticks += 1
+    largest = max(abs(place) for place in places)
+    return [(place, format_tick(place, step, largest)) for place in places]
+
+
+def format_tick(value: float, step: float, largest: float) -> str:
+    """A tick's text with the digits that `step` needs; all in thousands (k) or millions (M) where `largest` is long."""
+    if largest >= 1e6:
+        unit, suffix = 1e6, "M"
+    elif largest >= 1e4:
+        unit, suffix = 1e3, "k"
+    elif largest < 1e-2 and value:
+        return f"{value:.1e}".replace(".0e", "e").replace("e-0", "e-").replace("-", MINUS)
     else:
-        text = f"{size:.{_decimals(step)}f}"
+        unit, suffix = 1.0, ""
+    text = f"{abs(value) / unit:.{_decimals(step / unit)}f}" + (suffix if value else "")
     return (MINUS if value < 0 else "") + text
 
 
 def _decimals(step: float) -> int:
     """Digits after the point so that multiples of `step` differ (0.25 needs 2, 5 needs 0)."""
-    return next((n for n in range(10) if abs(step * 10**n - round(step * 10**n)) < 1e-6 * 10**n * step), 10)
-
-
-def linear_ticks(low: float, high: float, max_ticks: int) -> Ticks:
-    """At most `max_ticks` + 1 round ticks inside [low, high]."""
-    if not low < high:
-        return []
-    step = round_step(high - low, max_ticks)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [(i * step, format_tick(i * step, step)) for i in range(first, last + 1)]
+    return next((n for n in range(10) if abs(step * 10**n - round(step * 10**n)) < 1e-6 * step * 10**n), 10)
 
 
 def log_ticks(low: float, high: float, max_ticks: int) -> Ticks:
-    """Ticks at powers of ten for an axis that shows log10 of the values; 1-2-5 when it spans less than 1.5 decades."""
+    """Ticks for an axis of log10 values: powers of ten, with 2 and 5 when they would be fewer than two."""
     if not low < high:
         return []
-    if high - low < 1.5:
-        places = [e + math.log10(m) for e in range(math.floor(low), math.ceil(high) + 1) for m in (1, 2, 5)]
-        return [(p, format_power(p)) for p in places if low <= p <= high][: max_ticks + 1]
     stride = max(1, math.ceil((high - low) / max_ticks))
     first = math.ceil(low / stride - 1e-9) * stride
-    return [(float(e), format_power(float(e))) for e in range(first, math.floor(high + 1e-9) + 1, stride)]
+    powers = [float(e) for e in range(first, math.floor(high + 1e-9) + 1, stride)]
+    if len(powers) < _FEWEST_TICKS:
+        around = range(math.floor(low), math.ceil(high) + 1)
+        powers = [e + math.log10(m) for e in around for m in (1, 2, 5) if low <= e + math.log10(m) <= high]
+    return [(power, format_power(power)) for power in powers]
 
 
 def format_power(log10: float) -> str:
-    """The text of a value given by its log10: .01, 0.2, 10, 1e-5."""
+    """The text of a value given by its log10: 0.01, 0.2, 10, 1e−5."""
     value = 10.0**log10
     if 1e-3 * 0.99 < value < 1e4:
         return f"{value:.4g}"
-    return f"{value:.0e}".replace("e-0", f"e{MINUS}").replace("e+0", "e").replace("e-", f"e{MINUS}").replace("e+", "e")
+    mantissa, exponent = f"{value:.0e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", MINUS)
 
 
 def value_range(low: float, high: float, *, include: Sequence[float] = (), max_ticks: int = 4) -> Range:
-    """A y range for values in [low, high]: its ends lie on half ticks, so that it moves seldom, padded for the labels.
+    """A y range for values in [low, high]: its ends lie on half ticks, so that it moves seldom.
 
     Args:
         low: smallest shown value.
@@ -79,17 +84,20 @@ def value_range(low: float, high: float, *, include: Sequence[float] = (), max_t
     """
     low, high = min([low, *include]), max([high, *include])
     if high - low < 1e-12 * max(1.0, abs(high)):
-        margin = 0.5 * abs(high) or 0.5
-        low, high = low - margin, high + margin
+        low, high = (low - abs(low) / 2, high + abs(high) / 2) if high else (0.0, 1.0)
     half = round_step(high - low, max_ticks) / 2
-    low, high = math.floor(low / half + 1e-6) * half, math.ceil(high / half - 1e-6) * half
-    pad = 0.06 * (high - low)
-    return low - pad, high + pad
+    return math.floor(low / half + 1e-6) * half, math.ceil(high / half - 1e-6) * half
+
+
+def padded(shown: Range, pad: float) -> Range:
+    """Add a share of the span at either end: a tick label that would leave the axis vanishes."""
+    margin = pad * (shown[1] - shown[0])
+    return shown[0] - margin, shown[1] + margin
 
 
 def follow_range(end: float) -> Range:
     """The x range while following a run that has come to `end`: it grows in strides of 5 to 20 %, not every step."""
     if end <= 0:
         return 0.0, 10.0
-    stride = max(round_step(end, 16), 1e-9)
+    stride = round_step(end, 16)
     return 0.0, max(math.ceil(end * 1.02 / stride) * stride, 10.0 if end >= 1 else end)

@@ -1,9 +1,9 @@
 """The whole step at a glance: a row per prompt, a cell per completion, its shade the reward."""
 
-from os.path import commonprefix
+from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from grpo_gui.events import GroupSample
@@ -17,8 +17,9 @@ from grpo_gui.ui.models.visible_text import one_line
 _ROW_HEIGHT = 16
 _CELL_GAP = 2
 _TEXT_WIDTH = 92
-_WORD_WIDTH = 74
+_WORD_WIDTH = 84
 _WIDEST_CELL = 20
+_LEAST_TO_COMPARE = 2
 
 
 class BatchMap(QWidget):
@@ -52,23 +53,31 @@ class BatchMap(QWidget):
             return
         painter = QPainter(self)
         bounds = reward_bounds(step)
+        shades = {c.reward: _shade(c.reward, bounds) for c in step.completions}
+        fonts = theme.font(11, mono=True), theme.font(11)
         for place, group in enumerate(step.groups):
             rect = self.row_rect(place)
             if rect.intersects(event.rect()):
-                self._paint_row(painter, rect, place, group, bounds)
+                self._paint_row(painter, rect, place, group, shades, fonts)
         if self.hasFocus():
             painter.setPen(QPen(theme.current().color("accent"), 1))
             painter.drawRect(self.row_rect(self._focus.place).adjusted(0, 0, -1, -1))
 
     def _paint_row(
-        self, painter: QPainter, rect: QRect, place: int, group: GroupSample, bounds: tuple[float, float]
+        self,
+        painter: QPainter,
+        rect: QRect,
+        place: int,
+        group: GroupSample,
+        shades: Mapping[float | None, QColor],
+        fonts: tuple[QFont, QFont],
     ) -> None:
         now = theme.current()
         if place == self._focus.place:
             painter.fillRect(rect, now.color("soft"))
         text, cells, word = self._columns(rect)
         painter.setPen(now.color("text2"))
-        painter.setFont(theme.font(11, mono=True))
+        painter.setFont(fonts[0])
         label = painter.fontMetrics().elidedText(self._labels[place], Qt.TextElideMode.ElideMiddle, text.width())
         painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, label)
         size = len(group.completions)
@@ -76,9 +85,9 @@ class BatchMap(QWidget):
         gap = _CELL_GAP if width > 3 * _CELL_GAP else 0
         for number_, completion in enumerate(group.completions):
             cell = QRectF(cells.x() + number_ * width, cells.y() + 2, width - gap, cells.height() - 4)
-            painter.fillRect(cell, _shade(completion.reward, bounds))
+            painter.fillRect(cell, shades[completion.reward])
         painter.setPen(now.color("text2"))
-        painter.setFont(theme.font(11))
+        painter.setFont(fonts[1])
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(word, right, group_word(group))
 
@@ -148,8 +157,11 @@ def group_word(group: GroupSample) -> str:
 def telling_parts(prompts: list[str]) -> list[str]:
     """Prompts on one line without the words that all of them begin with."""
     lines = [one_line(prompt) for prompt in prompts]
-    common = commonprefix(lines) if len(set(lines)) > 1 else ""
-    cut = common.rfind(" ") + 1
+    if len(set(lines)) < _LEAST_TO_COMPARE:
+        return lines
+    first, last = min(lines), max(lines)  # what these two share, all share
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    cut = first.rfind(" ", 0, same) + 1
     return [line[cut:] for line in lines]
 
 

@@ -19,8 +19,8 @@ from grpo_gui.ui.models.group_table_model import ADVANTAGE, REWARD, TEXT, VALUE_
 from grpo_gui.ui.widgets.bars import AdvantageBarDelegate, RewardBarDelegate, advantage_limit
 
 _MOST_ROWS = 8  # more of them scroll
-_REWARD_WIDTH = 112
-_ADVANTAGE_WIDTH = 112
+_REWARD_WIDTH = 100
+_ADVANTAGE_WIDTH = 106
 
 
 class GroupTable(QTableView):
@@ -116,12 +116,11 @@ class _MonoDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Use the monospace font."""
         super().initStyleOption(option, index)
-        option.font = theme.font(12, mono=True)  # type: ignore[attr-defined]  # missing in the stubs
+        option.font = theme.font(12, mono=True)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Draw without the dotted focus frame: the row's ground already tells."""
-        option.state &= ~QStyle.StateFlag.State_HasFocus  # type: ignore[attr-defined]  # missing in the stubs
+        option.state &= ~QStyle.StateFlag.State_HasFocus
         super().paint(painter, option, index)
-

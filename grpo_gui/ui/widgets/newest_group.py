@@ -31,7 +31,6 @@ class NewestGroup(Card):
     """Shows the group that `GroupFocus` has chosen."""
 
     completion_opened = Signal(object)  # CompletionRef, to be opened among all completions
-    completion_chosen = Signal(object)  # CompletionRef, clicked here
 
     def __init__(self, focus: GroupFocus) -> None:
         super().__init__("Newest group")
@@ -43,6 +42,7 @@ class NewestGroup(Card):
         self.header.add_widget(self.hold)
         self.prompt = TextBlock("Prompt", 13, _PROMPT_LINES)
         self._answer = ElidedLabel(look="label")
+        theme.follow(self._answer, lambda: self._answer.setFont(theme.font(12, mono=True)))
         self._place = label("", "small", "The group with the widest spread of advantages is shown first.")
         self.table = GroupTable()
         self._numbers = ElidedLabel(look="small")
@@ -68,9 +68,13 @@ class NewestGroup(Card):
         self.header.set_hint(f"step {step.step}")
         if self.prompt.toPlainText() != group.prompt:
             self.prompt.show_text(group.prompt)
-        self._answer.setText("no answer to compare with" if group.answer is None else f"answer {one_line(group.answer)}")
+        self._answer.setText(
+            "no answer to compare with" if group.answer is None else f"answer {one_line(group.answer)}"
+        )
         self._place.setText(f"group {self._focus.place + 1} of {len(step.groups)}")
         self.table.show_group(group, reward_bounds(step))
+        if self._focus.completion is not None:
+            self.table.choose(self._focus.completion)
         self._numbers.setText(_numbers_text(group))
         self._show_check(group)
 
@@ -96,7 +100,7 @@ class NewestGroup(Card):
         self._token_title.setToolTip(MEASURE_TOOLTIPS[TokenMeasure.LOG_RATIO])
         self._clipped = label("", "small", "Tokens of this completion that were clipped at the last inner update.")
         self.open_link = link("Open in Completions", tooltip="Show this completion among all that were sampled.")
-        self.open_link.clicked.connect(lambda: self._completion is not None and self._open(self._completion))
+        self.open_link.clicked.connect(self._open_chosen)
         self.tokens = TokenHeatMap()
         self._scroll = _scroll_of(self.tokens)
         title = QHBoxLayout()
@@ -140,10 +144,12 @@ class NewestGroup(Card):
         self._scroll.setFixedHeight(min(wanted, theme.px(_TOKENS_HEIGHT)))
 
     def _row_clicked(self) -> None:
-        ref = self._focus.ref
-        if ref is not None and self._completion is not None:
-            self._focus.choose(self._focus.place)
-            self.completion_chosen.emit(CompletionRef(ref, self._completion.index))
+        """A clicked completion stays, and so its step is marked on the curves."""
+        self._focus.choose(self._focus.place)
+
+    def _open_chosen(self) -> None:
+        if self._completion is not None:
+            self._open(self._completion)
 
     def _open(self, completion: CompletionSample) -> None:
         ref = self._focus.ref

@@ -1,0 +1,90 @@
+"""The three cells above the plots: is it learning, has it a signal, what does it produce."""
+
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from grpo_gui.grpo.definitions import definition_of
+from grpo_gui.ui import icons, theme
+from grpo_gui.ui.models.run_series import RunSeries
+from grpo_gui.ui.models.shown_step import ShownStep
+from grpo_gui.ui.models.verdicts import Cell, drift, learning, output, signal
+from grpo_gui.ui.widgets.labels import ElidedLabel, label, set_look, vline
+
+_LEARNING_TIP = (
+    f"{definition_of('eval/reward').tooltip}\nThe change is that of a line fitted to the last 50 steps; the range in "
+    "brackets holds its true value in 95 of 100 cases, if the noise is alike at every point."
+)
+_OUTPUT_TIP = (
+    "Completions of the newest step that are right, the mean number of different texts in a group, and completions "
+    "that were cut off before an end token."
+)
+
+
+class SummaryCells(QFrame):
+    """One card of three cells, brought up to date by `refresh`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("look", "card")
+        self.learning = SummaryCell("Learning", "learning", _LEARNING_TIP)
+        self.signal = SummaryCell("Signal", "health", "")
+        self.output = SummaryCell("Output", "output", _OUTPUT_TIP)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 1, 1, 1)
+        row.setSpacing(0)
+        for place, cell in enumerate((self.learning, self.signal, self.output)):
+            if place:
+                row.addWidget(vline())
+            row.addWidget(cell, 1)
+
+    def refresh(self, run: RunSeries, newest: ShownStep | None) -> None:
+        """Say what the run's numbers say now."""
+        self.learning.show_cell(learning(run))
+        self.signal.show_cell(signal(run))
+        self.output.show_cell(output(newest))
+        tip = definition_of("frac_reward_zero_std").tooltip
+        self.signal.setToolTip(f"{tip}\nNow: {drift(run)}." if run.newest_step else tip)
+
+
+class SummaryCell(QWidget):
+    """Title with an icon, a large number with its unit, and a sentence."""
+
+    def __init__(self, title: str, icon: str, tooltip: str) -> None:
+        super().__init__()
+        self._title, self._icon_name, self._tone = title, icon, ""
+        self._icon = QLabel()
+        self.headline = label("", "headline")
+        self.unit = ElidedLabel(look="label")
+        self.sentence = ElidedLabel(look="label")
+        self.setToolTip(tooltip)
+        self._lay_out()
+        theme.follow(self, self._draw_icon)
+
+    def show_cell(self, cell: Cell) -> None:
+        """Show other words."""
+        for widget, text in ((self.headline, cell.headline), (self.unit, cell.unit), (self.sentence, cell.sentence)):
+            if widget.text() != text:
+                widget.setText(text)
+        if cell.tone != self._tone:
+            self._tone = cell.tone
+            self._draw_icon()
+            set_look(self.sentence, cell.tone or "label")
+        self.setAccessibleName(f"{self._title}: {cell.headline} {cell.unit}, {cell.sentence}")
+
+    def _lay_out(self) -> None:
+        top, middle = QHBoxLayout(), QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self._icon)
+        top.addWidget(label(self._title, "small"), 1)
+        middle.setSpacing(8)
+        middle.addWidget(self.headline)
+        middle.addWidget(self.unit, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 8, 8, 8)
+        column.setSpacing(1)
+        column.addLayout(top)
+        column.addLayout(middle)
+        column.addWidget(self.sentence)
+
+    def _draw_icon(self) -> None:
+        name, color = ("error", "bad") if self._tone == "bad" else (self._icon_name, "good")
+        self._icon.setPixmap(icons.pixmap(name, color if self._title != "Output" else "text2", 14))
