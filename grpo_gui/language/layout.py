@@ -24,8 +24,8 @@ class Segment:
 
     @classmethod
     def of_lengths(cls, lengths: Sequence[int], device: torch.device) -> "Segment":
-        """The segment of texts with these lengths in tokens; 0 is allowed."""
-        count, width, rows = len(lengths), max(lengths), sum(lengths)
+        """The segment of texts with these lengths in tokens; 0 is allowed, yet the width is at least 1."""
+        count, width, rows = len(lengths), max(1, *lengths), sum(lengths)
         if rows == count * width:
             return cls(count, width, rows, None)
         inside = torch.arange(width) < torch.tensor(lengths).unsqueeze(1)

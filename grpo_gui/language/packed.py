@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from grpo_gui.grpo.entropy import token_entropy
 from grpo_gui.language.attention import GroupAttention
@@ -28,7 +29,8 @@ def packed_logps(
     if temperature not in (0.0, 1.0):
         logits = logits / temperature
     # the rows: each completion's first token (predicted by its prompt's end), then all the others
-    targets = torch.cat((completions[:, 0], layout.completions.flat(completions[:, 1 : layout.completions.width + 1])))
+    following = F.pad(completions[:, 1:], (0, 1))[:, : layout.completions.width]
+    targets = torch.cat((completions[:, 0], layout.completions.flat(following)))
     logps = logits.log_softmax(-1)
     chosen = logps.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     entropy = _spread(token_entropy(logps), layout, completions.shape) if with_entropy else None
@@ -53,9 +55,5 @@ def _completion_hidden(decoder: Decoder, layout: GroupLayout) -> Tensor:
 def _spread(values: Tensor, layout: GroupLayout, shape: torch.Size) -> Tensor:
     """Values of the head's rows (firsts, then the flat rest) as (P * G, T), 0 behind each end."""
     first, rest = torch.split(values, [shape[0], layout.completions.rows])
-    width = layout.completions.width
-    place = layout.completions.place
-    if place is not None:
-        rest = values.new_zeros(shape[0] * width).index_put((place,), rest)
-    columns = (first.unsqueeze(1), rest.view(shape[0], width), values.new_zeros(shape[0], shape[1] - width - 1))
-    return torch.cat(columns, dim=1)
+    columns = torch.cat((first.unsqueeze(1), layout.completions.dense(rest)), dim=1)
+    return F.pad(columns, (0, shape[1] - columns.shape[1]))  # a negative padding cuts
