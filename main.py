@@ -1,6 +1,6 @@
-"""Start the window: `python main.py`."""
+"""`python main.py` is the same as `grpo-gui`: without a command the window opens."""
 
-from grpo_gui.app import main
+from grpo_gui.cli.main import main
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -3,7 +3,6 @@
 import importlib.metadata
 import os
 import platform
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -71,6 +70,8 @@ def environment_lines(database: Path) -> Iterator[str]:
     """What a bug report needs: versions, devices, display, database. Imports torch (seconds)."""
     import torch
 
+    from grpo_gui.app.no_display import has_display
+
     yield f"grpo-gui {__version__}"
     yield f"Python {platform.python_version()} on {platform.platform()}, {os.cpu_count()} processors"
     for package in PACKAGES:
@@ -86,13 +87,6 @@ def environment_lines(database: Path) -> Iterator[str]:
         yield "device cpu (no GPU found)"
     yield "display: yes" if has_display() else "display: none; `grpo-gui train` works without one"
     yield f"database {database}: {_database_state(database)}"
-
-
-def has_display() -> bool:
-    """Whether a window can be opened here. Offscreen platforms named by the user count as a display."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _version(package: str) -> str:

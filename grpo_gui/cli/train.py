@@ -49,9 +49,10 @@ def train(
     if continued_run is not None:
         from grpo_gui.training.background import continue_run
 
-        sys.exit(_exit_code(continue_run(continued_run, database)))
+        sys.exit(exit_code(continue_run(continued_run, database)))
     config = _config(preset, task, {"steps": steps, "seed": seed, "device": device}, overrides)
-    sys.exit(_exit_code(_train(config, database, as_json=as_json)))
+    status, _ = train_with_output(config, database, as_json=as_json)
+    sys.exit(exit_code(status))
 
 
 def _config(
@@ -67,7 +68,8 @@ def _config(
     return config
 
 
-def _train(config: TrainConfig, database: Path, *, as_json: bool) -> RunStatus:
+def train_with_output(config: TrainConfig, database: Path, *, as_json: bool) -> tuple[RunStatus, int]:
+    """Train a new run, print what happens, and return how it ended and its id. Must run in the main thread."""
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     _stop_on_signals(commands)
     output = standard_output()
@@ -77,10 +79,11 @@ def _train(config: TrainConfig, database: Path, *, as_json: bool) -> RunStatus:
     status = train_headless(config, database, commands=commands, watch=watch, started=run_ids.append)
     lines.flush()
     click.echo(ending(status, run_ids[0], str(database)), err=as_json)
-    return status
+    return status, run_ids[0]
 
 
-def _exit_code(status: RunStatus) -> int:
+def exit_code(status: RunStatus) -> int:
+    """0 when all steps were done, 130 when the user stopped the run, else 1."""
     match status:
         case RunStatus.FINISHED:
             return 0

@@ -1,0 +1,51 @@
+"""A picture of a run's dashboard, drawn without a screen."""
+
+import os
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+PICTURE_SIZE = (1440, 900)
+DRAWING_S = 0.6  # plots are drawn at 10 Hz once their data has been read
+TIMEOUT_S = 30.0  # a run without any step has nothing to wait for
+
+
+def save_dashboard(database: Path, run_id: int, path: Path) -> None:
+    """Draw the Train view of a stored run and write it to `path` (PNG). No QApplication may exist yet.
+
+    Raises:
+        StoreError: another window shows the database, or it cannot be used.
+    """
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from PySide6.QtCore import qInstallMessageHandler
+    from PySide6.QtWidgets import QApplication
+
+    from grpo_gui.app.session import Session, open_database
+    from grpo_gui.settings import Settings
+    from grpo_gui.ui import theme
+    from grpo_gui.ui.background_tasks import BackgroundTasks
+    from grpo_gui.ui.views.train_view import TrainView
+
+    # The offscreen platform complains about what only a window manager could do.
+    qInstallMessageHandler(lambda *_: None)
+    app = QApplication([])
+    theme.apply("light")
+    no_torch = BackgroundTasks(lambda: None, lambda _: None, workers=1)
+    session = Session(open_database(database), Settings(), no_torch)
+    session.window.resize(*PICTURE_SIZE)
+    session.workspace.set_torch_ready(version("torch"), ())
+    session.show(lambda: session.workspace.select_run(run_id))
+    deadline_s = time.monotonic() + TIMEOUT_S
+    drawn_after_s: float | None = None
+    while (now_s := time.monotonic()) < (drawn_after_s or deadline_s):
+        app.processEvents()
+        view = session.window.findChild(TrainView)
+        if drawn_after_s is None and view is not None and view.model.newest is not None and session.tasks.is_idle():
+            drawn_after_s = now_s + DRAWING_S
+        time.sleep(0.005)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    session.window.grab().save(str(path))
+    session.window.hide()
+    session.close()
+    no_torch.close()
+    app.processEvents()
