@@ -13,6 +13,11 @@ def own_process() -> tuple[int, float]:
     return os.getpid(), psutil.Process().create_time()
 
 
+def interrupted_message(steps: int) -> str:
+    """What is said of a run whose process died."""
+    return f"The program ended while this run was going. Its {steps} steps were kept."
+
+
 def is_alive(pid: int | None, started_s: float | None) -> bool:
     """True when the process that had this pid and start time still runs, or when nobody may tell."""
     if pid is None or started_s is None:

@@ -5,12 +5,14 @@ from collections import defaultdict
 
 from grpo_gui.events import RunStatus
 from grpo_gui.store.encoding import decode_number, decode_optional_text, decode_text, number_or_nan
+from grpo_gui.store.liveness import interrupted_message, is_alive
 from grpo_gui.store.reading import ReadConnection, Row
 from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord
 
 _RUN = """SELECT id, name, task, config, seed, device, origin, status, message, program, versions, parameters,
 created_s, ended_s, steps_done, completions, parent_run_id, parent_step,
-(SELECT path FROM training_states WHERE run_id = runs.id ORDER BY id DESC LIMIT 1) FROM runs"""
+(SELECT path FROM training_states WHERE run_id = runs.id ORDER BY id DESC LIMIT 1),
+pid, process_started_s FROM runs"""
 _FINAL_METRICS = """SELECT run_id, name,
 (SELECT value FROM points WHERE series_id = series.id ORDER BY step DESC LIMIT 1) FROM series WHERE superseded = 0"""
 
@@ -36,6 +38,10 @@ def run(connection: ReadConnection, run_id: int) -> RunRecord | None:
 
 
 def _run_record(row: Row, final_metrics: FinalMetrics) -> RunRecord:
+    status, message = RunStatus(row[7]), decode_text(row[8])
+    # The next writer that opens the database writes it down; until then readers see it for themselves.
+    if status.is_active and not is_alive(row[19], row[20]):
+        status, message = RunStatus.INTERRUPTED, interrupted_message(row[14])
     return RunRecord(
         id=row[0],
         name=decode_text(row[1]),
@@ -44,8 +50,8 @@ def _run_record(row: Row, final_metrics: FinalMetrics) -> RunRecord:
         seed=row[4],
         device=decode_text(row[5]),
         origin=row[6],
-        status=RunStatus(row[7]),
-        message=decode_text(row[8]),
+        status=status,
+        message=message,
         program=row[9],
         versions=tuple((package, version) for package, version in json.loads(decode_text(row[10]))),
         parameters=row[11],

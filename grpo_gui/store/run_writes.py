@@ -8,7 +8,7 @@ from grpo_gui.errors import StoreError
 from grpo_gui.events import RunStatus
 from grpo_gui.store.command_codec import command_from_json, command_to_json
 from grpo_gui.store.encoding import encode_text
-from grpo_gui.store.liveness import is_alive, own_process
+from grpo_gui.store.liveness import interrupted_message, is_alive, own_process
 from grpo_gui.store.records import NewRun
 
 
@@ -85,10 +85,9 @@ def mark_dead_runs(connection: sqlite3.Connection) -> list[int]:
     ).fetchall()
     dead = [(run_id, steps) for run_id, pid, started_s, steps in rows if not is_alive(pid, started_s)]
     for run_id, steps in dead:
-        message = f"The program ended while this run was going. Its {steps} steps were kept."
         connection.execute(
             "UPDATE runs SET status = ?, message = ?, ended_s = "
             "coalesce((SELECT max(time_s) FROM steps WHERE run_id = ?), created_s) WHERE id = ?",
-            (RunStatus.INTERRUPTED.value, message, run_id, run_id),
+            (RunStatus.INTERRUPTED.value, interrupted_message(steps), run_id, run_id),
         )
     return [run_id for run_id, _ in dead]

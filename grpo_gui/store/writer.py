@@ -32,6 +32,10 @@ OPEN_TIMEOUT_S = 600.0  # a migration with its copy may take minutes
 _BATCH = 256
 
 
+class _FileGoneError(StoreError):
+    """The database's file is not where it was."""
+
+
 class StoreWriter:
     """Writes events and the user's notes; every method may be called from any thread."""
 
@@ -50,6 +54,7 @@ class StoreWriter:
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._connection: sqlite3.Connection
         self._inserter: EventInserter
+        self._file: tuple[int, int]  # device and inode
 
     @classmethod
     def open(cls, path: Path) -> "StoreWriter":
@@ -168,6 +173,8 @@ class StoreWriter:
     def _run(self) -> None:
         try:
             self._connection = connect_writer(self.path)
+            place = self.path.stat()
+            self._file = (place.st_dev, place.st_ino)
             self._inserter = EventInserter(self._connection)
             self._transaction(lambda: run_writes.mark_dead_runs(self._connection))
             self._ready = True
@@ -210,6 +217,7 @@ class StoreWriter:
 
     def _answer(self, call: Call) -> None:
         try:
+            self._require_file()
             if call.locked:
                 self._transaction(call.work)
             else:
@@ -234,13 +242,15 @@ class StoreWriter:
         """Commit the oldest events; False when the disk or a lock does not allow it now."""
         events = self._queue.batch(self._batch)
         try:
+            self._require_file()
             count = self._write(events)
+        except _FileGoneError as error:
+            self._wait_because(str(error))
+            return False
         except (sqlite3.Error, StoreError, OverflowError, UnicodeEncodeError) as error:
             self._inserter.forget()
             if isinstance(error, sqlite3.Error) and failures.comes_from_the_world(error):
-                if self._problem is None:
-                    logger.warning("Events wait: %s", failures.sentence(error, self.path))
-                self._problem = failures.sentence(error, self.path)
+                self._wait_because(failures.sentence(error, self.path))
                 return False
             if len(events) > 1:
                 self._batch = 1  # find the one that cannot be written, without losing the others
@@ -251,6 +261,27 @@ class StoreWriter:
         self._queue.remove(count)
         self._problem = None
         return True
+
+    def _wait_because(self, problem: str) -> None:
+        if problem != self._problem:
+            logger.warning("Events wait: %s", problem)
+        self._problem = problem
+
+    def _require_file(self) -> None:
+        """Make sure that what is written can be found again: SQLite goes on writing to a file that was deleted.
+
+        Raises:
+            StoreError: the file is not where it was.
+        """
+        try:
+            place = self.path.stat()
+        except OSError:
+            place = None
+        if place is None or (place.st_dev, place.st_ino) != self._file:
+            raise _FileGoneError(
+                f"The database {self.path} was moved, deleted or replaced while it was in use. Put it back; "
+                "what came since waits in memory."
+            )
 
     def _write(self, events: list[Event]) -> int:
         """Write events in one transaction until `COMMIT_S` is over; return how many were committed."""

@@ -238,6 +238,24 @@ def test_that_a_locked_database_keeps_the_events_waiting(writer, path):
     assert writer.problem is None
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps files in use from being moved")
+def test_that_a_database_moved_away_is_named_and_gets_the_events_when_it_is_back(writer, path):
+    run_id = writer.create_run(new_run())
+    names = [path.with_name(path.name + end) for end in ("", "-wal", "-shm")]
+    for name in names:
+        name.rename(name.with_name("moved " + name.name))
+    writer.emit(step(run_id, 1))
+    assert not writer.flush(0.1)
+    assert "was moved, deleted or replaced" in writer.problem
+    with pytest.raises(StoreError, match="was moved, deleted or replaced"):
+        writer.create_run(new_run())
+    for name in names:
+        name.with_name("moved " + name.name).rename(name)
+    assert writer.flush()
+    with StoreReader(path) as reader:
+        assert reader.newest_step(run_id) == 1
+
+
 class FailingConnection:
     """Reports a disk error at the next commits, and forgets what was written as SQLite does."""
 

@@ -69,6 +69,9 @@ def test_that_a_killed_writer_loses_nothing_acknowledged_and_its_run_shows_as_in
         for _ in range(6):
             run_id, acknowledged = map(int, child.stdout.readline().split())
         child.send_signal(signal.SIGKILL)
+    with StoreReader(path) as reader:  # readers see it before any writer has written it down
+        assert reader.run(run_id).status is RunStatus.INTERRUPTED
+        assert reader.run(run_id).steps_done >= acknowledged
     writer = StoreWriter.open(path)
     assert integrity(path) == ("ok", [])
     with StoreReader(path) as reader:
@@ -106,8 +109,9 @@ def test_that_a_run_whose_process_lives_is_not_called_interrupted(path):
             assert reader.run(run_id).status is RunStatus.RUNNING
             child.kill()
             child.wait()
-            assert writer.mark_dead_runs() == [run_id]
             assert reader.run(run_id).status is RunStatus.INTERRUPTED
+            assert writer.mark_dead_runs() == [run_id]
+            assert reader.run(run_id).ended_s is not None
             assert writer.mark_dead_runs() == []
         writer.close()
 
