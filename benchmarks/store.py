@@ -56,6 +56,7 @@ def main():
             figures |= make_database(path, options.completions)
         figures["size_mb"] = path.stat().st_size / 1e6
         figures |= reopen(path) | pages(path) | searches(path)
+        figures |= many_runs(Path(folder) / "runs.db")
     figures |= frame()
     for name, value in figures.items() if not options.json else ():
         print(f"{name:<44} {value:12.2f}")
@@ -211,6 +212,22 @@ def searches(path):
             _, counted, _ = timed(lambda query=query: reader.count(query), 1)
             figures |= {f"search_{name}_groups_ms": groups, f"search_{name}_count_ms": counted}
     return figures
+
+
+def many_runs(path, runs=300, steps=20):
+    """The history of many runs."""
+    writer = StoreWriter.open(path)
+    rng = random.Random(0)
+    for number in range(runs):
+        run_id = writer.create_run(NewRun(f"run {number}", "compare", "{}" * 500, number, "cpu"))
+        for step in range(1, steps + 1):
+            writer.emit(StepCompleted(run_id, step, step, 1e9, tuple((name, rng.random()) for name in METRICS), ()))
+        writer.emit(TrainerStatus(run_id, RunStatus.FINISHED, steps))
+    writer.close(600)
+    with StoreReader(path) as reader:
+        listed, first, best = timed(reader.runs)
+    assert len(listed) == runs
+    return {f"list_{runs}_runs_first_ms": first, f"list_{runs}_runs_ms": best}
 
 
 def frame(points=10_000_000, width=1000):
