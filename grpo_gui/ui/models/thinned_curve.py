@@ -31,4 +31,6 @@ class ThinnedCurve:
         if len(self._x) and self._x[0] <= low:
             return x, y
         older_x, older_y = self._pyramid.query(low, high, max_points)
+        if len(older_x) and older_x[-1] > high:
+            return older_x, older_y
         return np.concatenate([older_x, x]), np.concatenate([older_y, y])

@@ -53,9 +53,9 @@ class DensityCard(Card):
         row.addWidget(self.area, 1)
         row.addWidget(self._histogram)
         self.body.addLayout(row, 1)
-        self._menu = PlotMenu(self)
-        self._menu.hide_asked.connect(self.hide_asked)
-        self._menu.attach(self.area)
+        self.menu = PlotMenu(self)
+        self.menu.hide_asked.connect(self.hide_asked)
+        self.menu.attach(self.area)
         self.area.menu_asked.connect(self.open_menu)
         for widget in (self.header.title, self.header.value):
             widget.setToolTip(definition_of("advantage/std").tooltip)
@@ -98,7 +98,7 @@ class DensityCard(Card):
 
     def open_menu(self, position: QPoint) -> None:
         """Open the plot's menu at a place on the screen."""
-        self._menu.open_at(position)
+        self.menu.open_at(position)
 
     def _draw_image(self, columns: int) -> None:
         low, high = self._axis.range

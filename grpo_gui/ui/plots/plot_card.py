@@ -1,6 +1,5 @@
 """A plot in its card: header with title, value, hint and legend; scale, menu and summary."""
 
-import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -8,7 +7,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme
-from grpo_gui.ui.plots.drawing import Drawing, extent
+from grpo_gui.ui.plots.drawing import Drawing
 from grpo_gui.ui.plots.layers import Extent, Layer, joined
 from grpo_gui.ui.plots.marks import ChangeMarks, GapMarks
 from grpo_gui.ui.plots.plot_area import PlotArea
@@ -20,8 +19,6 @@ from grpo_gui.ui.plots.ticks import linear_ticks, log_ticks, padded, value_range
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.widgets.legend import LegendEntry
-
-_TREND_SHARE = 0.2  # of the run, for the word in the summary
 
 
 class PlotCard(Card):
@@ -46,15 +43,15 @@ class PlotCard(Card):
         self.area.menu_asked.connect(self.open_menu)
         self._gaps = GapMarks(self.area)
         self._changes = ChangeMarks(self.area, named=spec.key == "reward")
-        self._note = label("", "hint")
-        self._note.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._note.setParent(self.area)
-        self._note.hide()
+        self.note = label("", "hint")
+        self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.note.setParent(self.area)
+        self.note.hide()
         self.body.addWidget(self.area, 1)
-        self._menu = PlotMenu(self, spec.log)
-        self._menu.log_changed.connect(self._set_log)
-        self._menu.hide_asked.connect(self.hide_asked)
-        self._menu.attach(self.area)
+        self.menu = PlotMenu(self, spec.log)
+        self.menu.log_changed.connect(self._set_log)
+        self.menu.hide_asked.connect(self.hide_asked)
+        self.menu.attach(self.area)
         for widget in (self.header.title, self.header.value):
             widget.setToolTip(definition_of(spec.metric).tooltip)
         theme.follow(self, self._restyle)
@@ -65,7 +62,7 @@ class PlotCard(Card):
         """Take the run's config: thresholds and notes depend on it."""
         self._config = config
         self._layers_for = ()
-        self._note.setText(self.spec.note(config))
+        self.note.setText(self.spec.note(config))
         self._place_note()
 
     def set_smoothing(self, weight: float) -> None:
@@ -74,7 +71,7 @@ class PlotCard(Card):
 
     def set_log(self, log: bool) -> None:
         """Show log10 of the values, or the values."""
-        self._menu.log_action.setChecked(log)
+        self.menu.log_action.setChecked(log)
 
     def redraw(self) -> None:
         """Draw the visible part of the run and bring the header up to date."""
@@ -109,11 +106,7 @@ class PlotCard(Card):
         series = self._axis.run.series(self.spec.metric)
         if not len(series):
             return f"{self.title}: no points yet"
-        values = series.values
-        before = series.nearest(series.last_step - _TREND_SHARE * (series.last_step - int(series.steps[0])))
-        seen = extent(values) or (0.0, 0.0)
-        word = trend(before[1] if before else math.nan, series.last_value, seen[1] - seen[0])
-        return f"{self.title} {self.header.value.text()}, {word}, {len(series)} points"
+        return f"{self.title} {self.header.value.text()}, {trend(series.values)}, {len(series)} points"
 
     def _drawing(self) -> Drawing:
         return Drawing(self._axis.run, self._axis, self.area.plot_width(), self._weight, self.is_log, self.spec.scale)
@@ -157,7 +150,7 @@ class PlotCard(Card):
 
     def open_menu(self, position: QPoint) -> None:
         """Open the plot's menu at a place on the screen."""
-        self._menu.open_at(position)
+        self.menu.open_at(position)
 
     def _set_log(self, log: bool) -> None:
         self.is_log = log
@@ -169,11 +162,11 @@ class PlotCard(Card):
         self._changes.restyle()
         for layer in self._layers:
             layer.restyle()
-        self._note.setFont(theme.font(11))
+        self.note.setFont(theme.font(11))
         self._place_note()
 
     def _place_note(self) -> None:
-        self._note.setVisible(bool(self._note.text()))
-        if self._note.text():
+        self.note.setVisible(bool(self.note.text()))
+        if self.note.text():
             left = theme.px(48)
-            self._note.setGeometry(left, theme.px(6), max(self.area.width() - left - 8, 0), theme.px(18))
+            self.note.setGeometry(left, theme.px(6), max(self.area.width() - left - 8, 0), theme.px(18))

@@ -3,6 +3,9 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from grpo_gui.store.records import Float64Array
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui.models.run_series import RunSeries
 
@@ -36,11 +39,13 @@ class Reading:
         return self.run.series(name).last_value if self.step is None else self.value(name)
 
 
-def trend(values_then: float, values_now: float, spread: float) -> str:
-    """One word for what a smoothed curve does: rising, falling, or steady within a tenth of its spread."""
-    change = values_now - values_then
-    if not math.isfinite(change):
-        return "not measured"
-    if abs(change) <= 0.1 * spread:
+def trend(values: Float64Array) -> str:
+    """One word for a curve: rising or falling when its last quarter differs from the second by a tenth of its range."""
+    finite = values[np.isfinite(values)]
+    quarter = len(finite) // 4
+    if not quarter:
+        return "just begun"
+    change = float(finite[-quarter:].mean() - finite[-3 * quarter : -2 * quarter].mean())
+    if abs(change) <= 0.1 * float(np.ptp(finite)):
         return "steady"
     return "rising" if change > 0 else "falling"

@@ -10,6 +10,7 @@ Ticks = list[tuple[float, str]]
 
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _FEWEST_TICKS = 2  # one alone does not tell the scale
+_FLAT = 1e-12  # a span below this, or this share of the value, is rounding
 
 
 def round_step(span: float, max_ticks: int) -> float:
@@ -38,8 +39,8 @@ def format_tick(value: float, step: float, largest: float) -> str:
         unit, suffix = 1e6, "M"
     elif largest >= 1e4:
         unit, suffix = 1e3, "k"
-    elif largest < 1e-2 and value:
-        return f"{value:.1e}".replace(".0e", "e").replace("e-0", "e-").replace("-", MINUS)
+    elif largest < 1e-2:
+        return f"{value:.1e}".replace(".0e", "e").replace("e-0", "e-").replace("-", MINUS) if value else "0"
     else:
         unit, suffix = 1.0, ""
     text = f"{abs(value) / unit:.{_decimals(step / unit)}f}" + (suffix if value else "")
@@ -83,8 +84,8 @@ def value_range(low: float, high: float, *, include: Sequence[float] = (), max_t
         max_ticks: the ticks that the axis will carry.
     """
     low, high = min([low, *include]), max([high, *include])
-    if high - low < 1e-12 * max(1.0, abs(high)):
-        low, high = (low - abs(low) / 2, high + abs(high) / 2) if high else (0.0, 1.0)
+    if high - low < _FLAT * max(1.0, abs(high)):
+        low, high = (low - abs(low) / 2, high + abs(high) / 2) if abs(high) > _FLAT else (0.0, 1.0)
     half = round_step(high - low, max_ticks) / 2
     return math.floor(low / half + 1e-6) * half, math.ceil(high / half - 1e-6) * half
 
