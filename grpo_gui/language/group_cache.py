@@ -95,8 +95,8 @@ class GroupCache:
         count, dim = len(queries), self._config.head_dim
         scale, length = dim**-0.5, self._segment.width
         grouped = self._by_prompt(queries.reshape(count, self._kv, -1))
-        grouped = grouped.view(len(grouped), -1, dim)  # (P * K, G * S, D)
-        single = grouped.view(count * self._kv, -1, dim)  # (P * K * G, S, D)
+        grouped = grouped.reshape(len(grouped), -1, dim)  # (P * K, G * S, D)
+        single = grouped.reshape(count * self._kv, -1, dim)  # (P * K * G, S, D)
         keys, values = own[0].flatten(0, 1), own[1].flatten(0, 1)
         to_prompt = torch.baddbmm(self._ending.unsqueeze(1), grouped, prompt[0].transpose(1, 2), alpha=scale)
         to_own = torch.baddbmm(later, single, keys.transpose(1, 2), alpha=scale)
