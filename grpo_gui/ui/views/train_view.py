@@ -41,7 +41,7 @@ class TrainView(QWidget):
         self.map = BatchMap(self.focus)
         self._map_card = Card("This step")
         self._hint = label(_NO_GROUP, "hint", wrap=True)
-        self._empty = EmptyState("", "Start a new run")
+        self.empty = EmptyState("", "Start a new run")
         self._shown_status: RunStatus | None = None
         self._words_timer = QTimer(self)
         self._words_timer.setSingleShot(True)
@@ -72,7 +72,7 @@ class TrainView(QWidget):
         column.addWidget(self.plots, 1)
         self._pages = QStackedWidget()
         self._pages.addWidget(center)
-        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self.empty)
         return self._pages
 
     def _right(self) -> QScrollArea:
@@ -113,7 +113,7 @@ class TrainView(QWidget):
         self.panel.note_written.connect(self._add_note)
         self.panel.hyperparameters.asked.connect(workspace.post)
         self.map.group_chosen.connect(focus.choose)
-        self._empty.clicked.connect(workspace.new_run_requested)
+        self.empty.clicked.connect(workspace.new_run_requested)
         self.group.completion_opened.connect(self._open_among_completions)
 
     def _open(self) -> None:
@@ -143,11 +143,11 @@ class TrainView(QWidget):
         self._pages.setCurrentIndex(0 if has_points or self.model.is_loading else 1)
         self.panel.setEnabled(run is not None)
         is_alive = run is not None and run.status.is_active
-        self._empty.action.setVisible(not is_alive)
+        self.empty.action.setVisible(not is_alive)
         if run is None:
-            self._empty.sentence.setText("No run is selected.")
+            self.empty.sentence.setText("No run is selected.")
         else:
-            self._empty.sentence.setText(_WAITING if is_alive else _ENDED)
+            self.empty.sentence.setText(_WAITING if is_alive else _ENDED)
 
     def _show_run(self, run: RunRecord) -> None:
         self._shown_status = run.status

@@ -47,7 +47,7 @@ def test_that_only_the_last_fifty_steps_count():
 def test_that_the_interval_agrees_with_the_textbook_formula(seed):
     y = np.random.default_rng(seed).normal(size=6)
     x = 10.0 * np.arange(6)
-    (slope, intercept), covariance = np.polyfit(x, y, 1), np.polyfit(x, y, 1, cov=True)[1]
+    slope, covariance = np.polyfit(x, y, 1)[0], np.polyfit(x, y, 1, cov=True)[1]
     change = verdicts.change_of(series(y))
     assert change.change == pytest.approx(50 * slope)
     assert change.margin == pytest.approx(50 * 2.776 * math.sqrt(covariance[0, 0]))
