@@ -231,3 +231,15 @@ def test_that_a_non_finite_loss_names_the_completion_and_leaves_the_weights(tiny
     with pytest.raises(TrainingError, match=r"loss of completion 2 .* to prompt 2 .*not finite"):
         learner.do_step(never)
     assert same_weights(before, weights_of(learner))
+
+
+def test_that_bf16_changes_the_precision_and_nothing_else(tiny_model):
+    """On the processor, where a run refuses bf16; the code is that of CUDA."""
+    (exact,), (rough,) = (steps(tiny_learner(tiny_config(tiny_model, bf16=bf16)), 1) for bf16 in (False, True))
+    assert rough.last_update.logps.dtype is torch.float32
+    assert rough.rollout.drawn.old_logps.dtype is torch.float32
+    assert 0 < rough.metrics["grad_norm"] < math.inf
+    assert rough.metrics["ratio/max"] != exact.metrics["ratio/max"]
+    assert all(
+        parameter.dtype is torch.float32 for parameter in tiny_learner(tiny_config(tiny_model)).policy.parameters()
+    )
