@@ -66,9 +66,9 @@ def tiny_config(model: Path, **changes: object) -> TrainConfig:
     return replace(config, **changes)
 
 
-def tiny_learner(config: TrainConfig) -> Learner:
+def tiny_learner(config: TrainConfig, device: str = "cpu") -> Learner:
     torch.set_num_threads(1)
-    policy: LanguagePolicy = load_policy(config.model, "cpu")
+    policy: LanguagePolicy = load_policy(config.model, device)
     task = make_task(config.task, mix=config.task_mix, min_size=config.min_size, max_size=config.max_size)
     return Learner(config, policy, task)
 

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -6,6 +7,7 @@ import torch
 from grpo_gui.errors import TrainingError
 from grpo_gui.training.learner import FinishedStep, Learner
 from grpo_gui.training.learner_state import capture, restore
+from grpo_gui.training.rollout import Rollout
 from grpo_gui.training.state import load_state, save_state
 from grpo_gui.training.update import inner_update
 from tests.training.fakes import never, same_weights, tiny_config, tiny_learner, weights_of
@@ -243,3 +245,41 @@ def test_that_bf16_changes_the_precision_and_nothing_else(tiny_model):
     assert all(
         parameter.dtype is torch.float32 for parameter in tiny_learner(tiny_config(tiny_model)).policy.parameters()
     )
+
+
+def moved(rollout: Rollout, device: str) -> Rollout:
+    tensors = {name: value.to(device) for name, value in rollout.drawn._asdict().items() if torch.is_tensor(value)}
+    return replace(
+        rollout,
+        drawn=rollout.drawn._replace(**tensors),
+        mask=rollout.mask.to(device),
+        advantage_rows=rollout.advantage_rows.to(device),
+    )
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        "cpu",
+        pytest.param(
+            "cuda",
+            marks=[
+                pytest.mark.gpu,
+                pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+            ],
+        ),
+    ],
+)
+def test_that_the_updates_of_a_rollout_are_the_same_on_every_device(tiny_model, device: str):
+    config = tiny_config(tiny_model)
+    drawing = tiny_learner(config)
+    with pytest.raises(BrokenOffError):
+        drawing.do_step(break_off_at(3))  # sampled, scored, not yet updated
+    expected = [inner_update(drawing.policy, drawing.optimizer, drawing.progress.rollout, config, never) for _ in "12"]
+    there = tiny_learner(config, device)
+    rollout = moved(drawing.progress.rollout, device)
+    for update in expected:
+        result = inner_update(there.policy, there.optimizer, rollout, config, never)
+        assert result.grad_norm == pytest.approx(update.grad_norm, rel=1e-3)
+        for name in ("loss", "policy_loss", "kl", "entropy"):
+            assert result.sums.result()[name] == pytest.approx(update.sums.result()[name], abs=1e-4), name
