@@ -17,6 +17,10 @@ class ModelError(GrpoGuiError):
     """A model folder, checkpoint or tokenizer cannot be loaded or used."""
 
 
+class SnapshotError(GrpoGuiError):
+    """A snapshot is missing, damaged, of a newer version, or cannot be written."""
+
+
 class TrainingError(GrpoGuiError):
     """Training cannot go on (non-finite loss, out of memory, a reward function that failed)."""
 

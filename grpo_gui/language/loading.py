@@ -1,4 +1,4 @@
-"""Load and save a language model as a Hugging Face folder; the built-in base model is one of them."""
+"""Load a language model from a Hugging Face folder; the built-in base model is one of them."""
 
 from pathlib import Path
 
@@ -7,14 +7,13 @@ import torch
 import grpo_gui
 from grpo_gui.errors import ModelError
 from grpo_gui.language.config import DecoderConfig
-from grpo_gui.language.decoder import Decoder
 from grpo_gui.language.policy import LanguagePolicy
-from grpo_gui.language.tokenizer import Tokenizer
-from grpo_gui.language.tokenizer_files import load_tokenizer, save_tokenizer, write_json
-from grpo_gui.language.weights import build_decoder, read_json, read_weights, write_weights
+from grpo_gui.language.saving import CONFIG
+from grpo_gui.language.saving import save_model as save_model
+from grpo_gui.language.tokenizer_files import load_tokenizer
+from grpo_gui.language.weights import build_decoder, read_json, read_weights
 
 BUILTIN = "builtin"
-CONFIG = "config.json"
 
 
 def builtin_folder() -> Path:
@@ -47,23 +46,3 @@ def load_policy(model: str, device: torch.device | str) -> LanguagePolicy:
     tokenizer = load_tokenizer(folder, config)
     decoder = build_decoder(config, read_weights(folder), folder)
     return LanguagePolicy(decoder.to(device), tokenizer)
-
-
-def save_model(
-    folder: Path, model: Decoder, tokenizer: Tokenizer, config: DecoderConfig, dtype: torch.dtype = torch.float32
-) -> None:
-    """Write a folder that `load_policy` and transformers' Auto classes load; it is made when missing.
-
-    Raises:
-        ModelError: the folder cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_weights(folder, model, dtype)
-        save_tokenizer(folder, tokenizer)
-        name = str(dtype).removeprefix("torch.")
-        write_json(folder / CONFIG, {**config.to_json(), "dtype": name, "torch_dtype": name})
-    except OSError as error:
-        raise ModelError(
-            f"The model cannot be saved in {folder} ({error}); choose a folder with room and write access."
-        ) from error

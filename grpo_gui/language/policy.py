@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 import torch
@@ -13,6 +14,7 @@ from grpo_gui.language.decoder import Decoder
 from grpo_gui.language.packed import packed_logps
 from grpo_gui.language.rollout import sample_groups
 from grpo_gui.language.sampling import Sampled, SamplingConfig
+from grpo_gui.language.saving import save_model
 from grpo_gui.language.tokenizer import Tokenizer
 
 
@@ -38,6 +40,9 @@ class Policy(Protocol):
 
     def load_state_dict(self, weights: Mapping[str, Tensor]) -> None:
         """Take over weights; raises ModelError when names or shapes differ."""
+
+    def save(self, folder: Path) -> None:
+        """Write a model folder that `load_policy` and transformers read; raises ModelError when the disk refuses."""
 
     def frozen_copy(self) -> "Policy":
         """A copy that no later update changes: the reference policy."""
@@ -119,6 +124,10 @@ class LanguagePolicy:
             raise ModelError(
                 f"These weights belong to a model of another shape ({error}); choose its own folder."
             ) from error
+
+    def save(self, folder: Path) -> None:
+        """Write a model folder that `load_policy` and transformers read, in float32; see `save_model`."""
+        save_model(folder, self._decoder, self._tokenizer, self.config)
 
     def frozen_copy(self) -> "LanguagePolicy":
         """A copy that no later update changes: the reference policy."""

@@ -108,11 +108,17 @@ def _read_file(path: Path) -> dict[str, Tensor]:
 def _no_weights(folder: Path) -> ModelError:
     pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
     if pickles:
-        return ModelError(
-            f"{folder} holds weights only as pickle ({_some(pickles)}), which can run code when opened and is "
-            "never loaded here; get the model as safetensors."
-        )
+        return ModelError(pickle_sentence(f"{folder} holds weights only as pickle ({_some(pickles)})", folder))
     return ModelError(f"{folder} has no {WEIGHTS}; a model folder needs config.json, tokenizer.json and {WEIGHTS}.")
+
+
+def pickle_sentence(what: str, folder: Path) -> str:
+    """Why a pickle is refused, and how to convert the model in `folder` where it is trusted."""
+    return (
+        f"{what}, which can run code when opened and is never loaded here. Where you trust it, convert it once with "
+        'transformers: python -c "from transformers import AutoModelForCausalLM as M; '
+        f"M.from_pretrained(r'{folder}').save_pretrained(r'{folder}')\""
+    )
 
 
 def _some(names: list[str]) -> str:

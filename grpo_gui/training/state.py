@@ -91,7 +91,9 @@ def load_state(path: Path) -> TrainingState:
 def _write(partial: Path, state: TrainingState) -> None:
     for name, tensors in ((_WEIGHTS, state.weights), (_TENSORS, state.tensors)):
         # Clones: weights may share memory (tied embeddings), which safetensors refuses.
-        save_file({key: tensor.detach().cpu().clone().contiguous() for key, tensor in tensors.items()}, partial / name)
+        # The metadata is that of a model folder: a snapshot's weights are then the same file, kept once.
+        copies = {key: tensor.detach().cpu().clone().contiguous() for key, tensor in tensors.items()}
+        save_file(copies, partial / name, metadata={"format": "pt"})
         with (partial / name).open("r+b") as written:  # Windows flushes writable files only
             os.fsync(written.fileno())
     files = {name: _sha256(partial / name) for name in (_WEIGHTS, _TENSORS)}
