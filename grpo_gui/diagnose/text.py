@@ -1,0 +1,28 @@
+"""Numbers as people read them in a finding's sentence."""
+
+import math
+
+
+def percent(share: float) -> str:
+    """62 %; one decimal below 10 %."""
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 9.95 or value == round(value) else f"{value:.1f} %"
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent where it fits."""
+    if math.isnan(value):
+        return "unknown"
+    if value == 0:
+        return "0"
+    return f"{value:.3g}" if 1e-4 <= abs(value) < 1e6 else f"{value:.1e}"
+
+
+def times(value: float) -> str:
+    """4.0 times."""
+    return f"{value:.1f} times" if value < 9.95 else f"{value:.0f} times"
+
+
+def steps(count: float) -> str:
+    """20 steps, 1 step."""
+    return "1 step" if round(count) == 1 else f"{count:.0f} steps"
