@@ -87,8 +87,10 @@ def echo(problem: Problem, rng: random.Random) -> str:  # noqa: ARG001 - one sig
     return problem.prompt.rpartition(" ")[2]
 
 
+# With the other operand as its only mistake, compare would stay a near tie: right by .6 against .4, and greedy
+# accuracy stops at .86.
 CORRUPTIONS: dict[str, tuple[Corruption, ...]] = {
-    "compare": (other_operand,),
+    "compare": (other_operand, drop, double),
     "add": (off_by_a_power, forgotten_carry),
     "sort": (swap, drop, double, echo),
     "reverse": (swap, drop, double, echo),

@@ -49,7 +49,7 @@ class Phase:
 RECIPE = (
     Phase("A", 4500, 3e-3, {"compare": 26, "add": 24, "sort": 8, "reverse": 8}),
     Phase("B", 2200, 2e-3, {"compare": 28, "add": 24, "sort": 8, "reverse": 8}),
-    Phase("C", 1500, 8e-4, {"compare": 26, "add": 22, "sort": 10, "reverse": 10}, noise=0.4, long_texts=True),
+    Phase("C", 1500, 8e-4, {"compare": 26, "add": 22, "sort": 10, "reverse": 10}, noise=0.35, long_texts=True),
 )
 
 

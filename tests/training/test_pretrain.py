@@ -121,5 +121,5 @@ def test_that_the_learning_rate_warms_up_and_decays_in_a_line():
 
 
 def test_that_the_recipe_ends_with_noise_and_longer_texts():
-    assert [phase.noise for phase in RECIPE] == [0.0, 0.0, 0.4]
+    assert [phase.noise for phase in RECIPE] == [0.0, 0.0, 0.35]
     assert [phase.long_texts for phase in RECIPE] == [False, False, True]
