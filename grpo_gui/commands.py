@@ -29,6 +29,11 @@ class HandOver:
 
 
 @dataclass(frozen=True, slots=True)
+class SaveSnapshot:
+    """Make a snapshot after the step at hand, or at once while paused; it is pinned."""
+
+
+@dataclass(frozen=True, slots=True)
 class SetHyperparameters:
     """Change what may change while running, from the next step on. None leaves a value as it is."""
 
@@ -39,4 +44,4 @@ class SetHyperparameters:
     temperature: float | None = None
 
 
-Command = Pause | Resume | Step | Stop | HandOver | SetHyperparameters
+Command = Pause | Resume | Step | Stop | HandOver | SaveSnapshot | SetHyperparameters

@@ -136,6 +136,30 @@ class StateSaved:
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotSaved:
+    """A snapshot lies complete in the folder `path`. `step` counts the complete steps in its weights."""
+
+    run_id: int
+    step: int
+    time_s: float
+    path: str
+    reason: str  # every, best, hand, stop, end
+    has_training_state: bool
+    size_bytes: int
+    sha256: str  # of its manifest, which holds those of its files
+    metrics: Metrics  # of the newest step and evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRemoved:
+    """The keep-rule let a snapshot go."""
+
+    run_id: int
+    step: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunFailed:
     """The run ended by an error. `traceback` is empty when the world failed, filled when we have a bug."""
 
@@ -146,5 +170,13 @@ class RunFailed:
 
 
 Event = (
-    TrainerStatus | RunStarted | StepCompleted | EvalCompleted | HyperparameterChanged | StateSaved | RunFailed
+    TrainerStatus
+    | RunStarted
+    | StepCompleted
+    | EvalCompleted
+    | HyperparameterChanged
+    | StateSaved
+    | SnapshotSaved
+    | SnapshotRemoved
+    | RunFailed
 )

@@ -14,11 +14,14 @@ from grpo_gui.events import (
     RunFailed,
     RunStarted,
     RunStatus,
+    SnapshotRemoved,
+    SnapshotSaved,
     StateSaved,
     StepCompleted,
     TrainerStatus,
 )
 from grpo_gui.grpo.definitions import definition_of
+from grpo_gui.store import snapshot_writes
 from grpo_gui.store.encoding import encode_text, nan_columns
 from grpo_gui.store.group_inserts import GroupInserter
 from grpo_gui.store.liveness import own_process
@@ -68,6 +71,11 @@ class EventInserter:
                     "INSERT INTO training_states (run_id, step, path, saved_s) VALUES (?, ?, ?, ?)",
                     (event.run_id, event.step, encode_text(event.path), time.time()),
                 )
+            case SnapshotSaved():
+                self._require_run(event.run_id)
+                snapshot_writes.add_snapshot(self._connection, event)
+            case SnapshotRemoved():
+                snapshot_writes.mark_removed(self._connection, event)
             case RunFailed():
                 self._set_status(event.run_id, RunStatus.FAILED, event.message)
                 self._connection.execute(
@@ -146,6 +154,7 @@ class EventInserter:
     def _run_started(self, event: RunStarted) -> None:
         if event.step < self._require_run(event.run_id):
             self._supersede(event.run_id, event.step)
+        snapshot_writes.add_start(self._connection, event)
         pid, started_s = own_process()
         versions = encode_text(json.dumps(event.versions, ensure_ascii=False))
         self._connection.execute(

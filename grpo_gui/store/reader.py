@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grpo_gui.store import completion_reads, group_reads, run_reads, series_reads
+from grpo_gui.store import completion_reads, group_reads, run_reads, series_reads, snapshot_reads
 from grpo_gui.store.reading import ReadConnection
 from grpo_gui.store.records import (
     ChangeRecord,
@@ -16,6 +16,7 @@ from grpo_gui.store.records import (
     SeriesPoints,
     StepTotals,
 )
+from grpo_gui.store.records_snapshots import PairRating, PairRef, SeamRecord, SnapshotRecord
 
 
 class StoreReader:
@@ -115,3 +116,23 @@ class StoreReader:
     def count(self, query: CompletionQuery) -> tuple[int, int]:
         """How many completions the query finds, and in how many groups."""
         return completion_reads.count(self._connection, query)
+
+    def snapshots(self, run_id: int) -> tuple[SnapshotRecord, ...]:
+        """The snapshots of a run that were not removed, newest first; superseded ones come last."""
+        return snapshot_reads.snapshots(self._connection, run_id)
+
+    def newest_run_with_snapshots(self) -> int | None:
+        """The run whose snapshot was made last, None without one."""
+        return snapshot_reads.newest_run_with_snapshots(self._connection)
+
+    def seams(self, run_id: int) -> tuple[SeamRecord, ...]:
+        """Where the run was taken up again after its first start, by step."""
+        return snapshot_reads.seams(self._connection, run_id)
+
+    def superseded_points(self, run_id: int, name: str) -> tuple[SeriesPoints, ...]:
+        """The parts of a curve that were replaced when the run was resumed from an earlier step."""
+        return snapshot_reads.superseded_points(self._connection, run_id, name)
+
+    def pair_ratings(self, pair: PairRef) -> tuple[tuple[int, PairRating], ...]:
+        """The blind ratings of two snapshots that were not taken back, with their ids, oldest first."""
+        return snapshot_reads.pair_ratings(self._connection, pair)

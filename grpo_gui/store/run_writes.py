@@ -17,7 +17,7 @@ def create_run(connection: sqlite3.Connection, run: NewRun, program: str) -> int
     pid, process_started_s = own_process()
     cursor = connection.execute(
         "INSERT INTO runs (name, task, config, seed, device, origin, status, program, created_s, parent_run_id, "
-        "parent_step, pid, process_started_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "parent_step, steps_done, pid, process_started_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             encode_text(run.name),
             encode_text(run.task),
@@ -30,6 +30,7 @@ def create_run(connection: sqlite3.Connection, run: NewRun, program: str) -> int
             time.time(),
             run.parent_run_id,
             run.parent_step,
+            run.parent_step or 0,  # a branch begins where it leaves its parent
             pid,
             process_started_s,
         ),

@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
+from grpo_gui.store import schema_snapshots
+
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
-SCHEMA_VERSION = 1  # kept in PRAGMA user_version; one more with every migration
+SCHEMA_VERSION = 2  # kept in PRAGMA user_version; one more with every migration
 APPLICATION_ID = 0x4752504F  # "GRPO", kept in PRAGMA application_id: tells our databases from others
 
 # Conventions of all tables:
@@ -238,6 +240,15 @@ def make_migrations() -> "Migrations":
             run_statements(db, script)
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("PRAGMA user_version = 1")
+
+    @migrations()
+    def v2_snapshots(db: "Database") -> None:
+        for script in (schema_snapshots.TABLES, schema_snapshots.INDEXES):
+            run_statements(db, script)
+        db.execute(
+            "INSERT INTO run_starts (run_id, step, time_s) SELECT id, coalesce(parent_step, 0), created_s FROM runs"
+        )
+        db.execute("PRAGMA user_version = 2")
 
     return migrations
 

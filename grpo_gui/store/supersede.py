@@ -22,7 +22,7 @@ def supersede_after(connection: sqlite3.Connection, run_id: int, step: int) -> N
     gone = connection.execute(
         f"UPDATE completions SET superseded = :number WHERE group_id IN (SELECT id FROM groups WHERE {where})", values
     ).rowcount
-    for table in ("groups", "steps", "changes"):
+    for table in ("groups", "steps", "changes", "snapshots", "run_starts"):
         connection.execute(f"UPDATE {table} SET superseded = :number WHERE {where}", values)
     _supersede_points(connection, values)
     connection.execute(

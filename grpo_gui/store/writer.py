@@ -12,11 +12,12 @@ from grpo_gui import __version__
 from grpo_gui.commands import Command
 from grpo_gui.errors import StoreError
 from grpo_gui.events import Event
-from grpo_gui.store import failures, run_writes
+from grpo_gui.store import failures, run_writes, snapshot_writes
 from grpo_gui.store.connections import connect_writer
 from grpo_gui.store.event_queue import Call, EventQueue
 from grpo_gui.store.inserts import EventInserter
 from grpo_gui.store.records import NewRun
+from grpo_gui.store.records_snapshots import PairRating
 
 logger = logging.getLogger(__name__)
 
@@ -147,6 +148,22 @@ class StoreWriter:
         if not self._call(lambda: run_writes.has_commands(self._connection, run_id), locked=False):
             return []
         return self._call(lambda: run_writes.take_commands(self._connection, run_id))
+
+    def extend_run(self, run_id: int, config: str, before: int, steps: int) -> None:
+        """Give a run another number of steps than `before`; `config` is its whole config with them."""
+        self._call(lambda: snapshot_writes.extend_run(self._connection, run_id, config, before, steps))
+
+    def remove_snapshot(self, snapshot_id: int) -> None:
+        """Note that a snapshot's folder was removed by hand."""
+        self._call(lambda: snapshot_writes.remove_snapshot(self._connection, snapshot_id))
+
+    def rate_pair(self, rating: PairRating) -> int:
+        """Keep which of two completions a person preferred; return the rating's id."""
+        return self._call(lambda: snapshot_writes.rate_pair(self._connection, rating))
+
+    def undo_rating(self, rating_id: int) -> None:
+        """Take back a rating of a pair."""
+        self._call(lambda: snapshot_writes.undo_rating(self._connection, rating_id))
 
     def mark_dead_runs(self) -> list[int]:
         """Mark as interrupted the active runs whose process is gone; return their ids."""

@@ -4,7 +4,7 @@ import queue
 from enum import Enum
 from typing import assert_never
 
-from grpo_gui.commands import Command, HandOver, Pause, Resume, SetHyperparameters, Step, Stop
+from grpo_gui.commands import Command, HandOver, Pause, Resume, SaveSnapshot, SetHyperparameters, Step, Stop
 
 
 class Wish(Enum):
@@ -23,6 +23,7 @@ class Controls:
         self._commands = commands
         self._one_step = False
         self._changes: list[SetHyperparameters] = []
+        self._wants_snapshot = False
         self.wish = Wish.RUN
 
     def poll(self) -> None:
@@ -55,10 +56,17 @@ class Controls:
         changes, self._changes = self._changes, []
         return changes
 
+    def take_snapshot_wish(self) -> bool:
+        """Return whether a snapshot was asked for since the last call."""
+        wanted, self._wants_snapshot = self._wants_snapshot, False
+        return wanted
+
     def _take(self, command: Command) -> None:
         match command:
             case SetHyperparameters():
                 self._changes.append(command)
+            case SaveSnapshot():
+                self._wants_snapshot = True
             case Stop():
                 self.wish = Wish.STOP
             case _ if self.wish is Wish.STOP:

@@ -5,7 +5,16 @@ import tempfile
 from pathlib import Path
 
 from grpo_gui.commands import Pause
-from grpo_gui.events import EvalCompleted, HyperparameterChanged, RunStarted, RunStatus, StateSaved, TrainerStatus
+from grpo_gui.events import (
+    EvalCompleted,
+    HyperparameterChanged,
+    RunStarted,
+    RunStatus,
+    SnapshotSaved,
+    StateSaved,
+    TrainerStatus,
+)
+from grpo_gui.store.records_snapshots import PairRating, PairRef
 from grpo_gui.store.schema import SCHEMA_VERSION
 from grpo_gui.store.writer import StoreWriter
 from tests.store.samples import completion, group, new_run, step
@@ -28,6 +37,9 @@ def fill(path):
     writer.emit(TrainerStatus(run_id, RunStatus.FINISHED, 4, "All steps are done."))
     writer.add_note(run_id, 2, "a note")
     writer.post_command(run_id, Pause())
+    writer.emit(SnapshotSaved(run_id, 4, 1e9, "/old/step-000004", "end", True, 1234, "abc", (("reward", 0.5),)))
+    assert writer.flush()
+    writer.rate_pair(PairRating(PairRef(run_id, 1, None), "Which?", 3, "9.9", "9.11", True, "first"))
     writer.close()
 
 

@@ -179,7 +179,7 @@ def test_that_a_run_record_holds_what_was_asked_for(store):
     run = reader.run(run_id)
     assert run == reader.runs()[0]
     assert (run.seed, run.origin, run.parent_run_id, run.parent_step) == (-5, "headless", parent, 3)
-    assert (run.status, run.steps_done, run.completions) == (RunStatus.WARMING_UP, 0, 0)
+    assert (run.status, run.steps_done, run.completions) == (RunStatus.WARMING_UP, 3, 0)
     assert run.program.startswith("grpo-gui ")
     assert run.created_s > 1.6e9
 
