@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.direct_attention import DirectAttention, direct_attention
+from grpo_gui.language.kernels import is_plain_float32
 from grpo_gui.language.layout import GroupLayout
 from grpo_gui.language.rotary import rotary_tables, rotate
 
@@ -42,7 +43,7 @@ class GroupAttention:
         own = torch.ones(width, width, dtype=torch.bool, device=device).tril()
         visible = torch.cat((of_prompt, own.expand(len(lengths), -1, -1)), dim=-1).unsqueeze(1)
         scores = completions.count * config.num_attention_heads * width * (length + width)
-        small = device.type == "cpu" and dtype == torch.float32 and scores <= _DIRECT_SCORES
+        small = is_plain_float32(device, dtype) and scores <= _DIRECT_SCORES
         direct = DirectAttention.of(layout, config, tables) if small else None
         return cls(layout, config.num_attention_heads, config.num_key_value_heads, tables, visible, direct)
 

@@ -147,7 +147,7 @@ def _refuse_unsupported(values: Mapping[str, Any]) -> None:
     model_type = values.get("model_type")
     if model_type not in _SUPPORTED_TYPES:
         raise ModelError(
-            f"This is a model of type {model_type!r}; the built-in decoder loads the Llama family "
+            f"config.json describes a model of type {model_type!r}; the built-in decoder loads the Llama family "
             f"({', '.join(_SUPPORTED_TYPES)}). Choose such a checkpoint."
         )
     for field in ("attention_bias", "mlp_bias"):

@@ -36,7 +36,9 @@ class GroupCache:
         blocks = -(-new_tokens // _BLOCK)
         shape = (2, len(lengths) * self._kv, group_size, blocks * _BLOCK, config.head_dim)
         self._own = [decoder.head_weight.new_zeros(shape) for _ in self._layers]
-        self._behind = torch.arange(self._segment.width, device=device) >= self._lengths.unsqueeze(1)
+        behind = torch.arange(self._segment.width, device=device) >= self._lengths.unsqueeze(1)
+        ending = decoder.head_weight.new_zeros(behind.shape).masked_fill_(behind, -torch.inf)
+        self._ending = ending.repeat_interleave(self._kv, dim=0).unsqueeze(1)  # (P * K, 1, L), added to scores
         self._places = torch.arange(blocks * _BLOCK, device=device)
 
     def prefill(self) -> Tensor:
@@ -52,9 +54,6 @@ class GroupCache:
             hidden = self._finish(hidden, mixed, layer)
             shape = (segment.count * self._kv, segment.width, config.head_dim)
             self._prompt.append((keys.transpose(1, 2).reshape(shape), values.transpose(1, 2).reshape(shape)))
-        # after the layers the mask has the form that `decode` adds to scores
-        self._ending = torch.zeros(self._behind.shape, device=hidden.device, dtype=hidden.dtype)
-        self._ending = self._ending.masked_fill_(self._behind, -torch.inf).repeat_interleave(self._kv, dim=0)
         return self._logits(hidden.index_select(0, self._lengths.cumsum(0) - 1))
 
     def decode(self, index: int, tokens: Tensor) -> Tensor:
@@ -98,11 +97,11 @@ class GroupCache:
         grouped = grouped.reshape(len(grouped), -1, dim)  # (P * K, G * S, D)
         single = grouped.reshape(count * self._kv, -1, dim)  # (P * K * G, S, D)
         keys, values = own[0].flatten(0, 1), own[1].flatten(0, 1)
-        to_prompt = torch.baddbmm(self._ending.unsqueeze(1), grouped, prompt[0].transpose(1, 2), alpha=scale)
+        to_prompt = torch.baddbmm(self._ending, grouped, prompt[0].transpose(1, 2), alpha=scale)
         to_own = torch.baddbmm(later, single, keys.transpose(1, 2), alpha=scale)
         weights = torch.cat((to_prompt, to_own.view(*to_prompt.shape[:2], -1)), dim=-1).softmax(-1)
         mixed = torch.bmm(weights[..., :length], prompt[1])
-        mixed.view(single.shape).baddbmm_(weights[..., length:].view(*single.shape[:2], -1), values)
+        mixed = torch.baddbmm(mixed.view(single.shape), weights[..., length:].view(*single.shape[:2], -1), values)
         mixed = mixed.view(-1, self._kv, self._group, mixed.numel() // (count * self._kv)).transpose(1, 2)
         return mixed.reshape(count, -1)
 

@@ -10,9 +10,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-_CLEARLY_SLOWER = 1.5  # far from a draw, so that timing noise cannot flip the choice and runs repeat their numbers
+_CLEARLY_SLOWER = 2.0  # far from a draw, so that timing noise cannot flip the choice and runs repeat their numbers
 _TRIAL_SHAPE = (256, 128, 512)  # rows, in, out
-_TRIALS = 7
+_TRIALS = 20
 
 
 class Context(Protocol):
@@ -48,19 +48,25 @@ def gated(rows: Tensor, gate: Tensor, up: Tensor) -> Tensor:
 
 @cache
 def prefers_onednn() -> bool:
-    """Whether oneDNN's product is there and not clearly slower than torch's; timed once, about 5 ms."""
+    """Whether oneDNN's product is there and not clearly slower than torch's; timed once, about 15 ms."""
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]  # torch's own
     if not available or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         return False
     count, width, out = _TRIAL_SHAPE
     with torch.no_grad():
         rows, weight = torch.ones(count, width), torch.ones(out, width)
-        return _best_s(lambda: _onednn(rows, weight)) < _CLEARLY_SLOWER * _best_s(lambda: F.linear(rows, weight))
+        # in turns, so that a busy machine slows both
+        times = [(_seconds(_onednn, rows, weight), _seconds(F.linear, rows, weight)) for _ in range(_TRIALS)]
+    return min(one for one, _ in times) < _CLEARLY_SLOWER * min(other for _, other in times)
+
+
+def is_plain_float32(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether products are computed in float32 on the CPU: the case that has kernels of its own."""
+    return device.type == "cpu" and dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
 
 
 def _fits_onednn(rows: Tensor) -> bool:
-    plain = rows.device.type == "cpu" and rows.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-    return plain and prefers_onednn()
+    return is_plain_float32(rows.device, rows.dtype) and prefers_onednn()
 
 
 def _needs_gradient(*tensors: Tensor) -> bool:
@@ -79,14 +85,10 @@ def _weight_gradient(gradient: Tensor, rows: Tensor) -> Tensor:
     return _onednn(gradient.t(), rows.t())
 
 
-def _best_s(function: Callable[[], Tensor]) -> float:
-    function()
-    times = []
-    for _ in range(_TRIALS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def _seconds(product: Callable[[Tensor, Tensor], Tensor], rows: Tensor, weight: Tensor) -> float:
+    start = time.perf_counter()
+    product(rows, weight)
+    return time.perf_counter() - start
 
 
 class _Linear(torch.autograd.Function):
