@@ -80,6 +80,13 @@ class Diagnosis:
         """Take in further values measured after `step`: of ratings, snapshots, the machine."""
         self.history.append(step, values)
 
+    def feed_failure(self, message: str) -> tuple[Finding, ...]:
+        """Take in that the run ended by an error; one about numbers that are not finite is a finding."""
+        if "not finite" not in message:
+            return ()
+        what = "gradient" if "gradient" in message else "loss"
+        return self._take(self.history.step + 1, {f"broken/{what}": 1.0})
+
     def _take(self, step: int, values: Mapping[str, float]) -> tuple[Finding, ...]:
         late = {name: value for name, value in values.items() if name.startswith("eval/")}
         now = {name: value for name, value in values.items() if name not in late} if late else values

@@ -1,8 +1,9 @@
 """What the views ask of the database: one object per thread, read-only, plain records out."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from grpo_gui.store import completion_reads, group_reads, run_reads, series_reads, snapshot_reads
+from grpo_gui.store import completion_reads, diagnosis_reads, group_reads, run_reads, series_reads, snapshot_reads
 from grpo_gui.store.reading import ReadConnection
 from grpo_gui.store.records import (
     ChangeRecord,
@@ -16,6 +17,7 @@ from grpo_gui.store.records import (
     SeriesPoints,
     StepTotals,
 )
+from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
 from grpo_gui.store.records_snapshots import PairRating, PairRef, SeamRecord, SnapshotRecord
 
 
@@ -116,6 +118,18 @@ class StoreReader:
     def count(self, query: CompletionQuery) -> tuple[int, int]:
         """How many completions the query finds, and in how many groups."""
         return completion_reads.count(self._connection, query)
+
+    def findings(self, run_id: int) -> tuple[FindingRecord, ...]:
+        """The findings of a run as they were saved last: open ones first, the most severe first."""
+        return diagnosis_reads.findings(self._connection, run_id)
+
+    def muted_findings(self, run_id: int) -> frozenset[str]:
+        """The detectors that are muted for a run."""
+        return diagnosis_reads.muted(self._connection, run_id)
+
+    def diagnosis_steps(self, run_id: int, after_step: int | None = None) -> Iterator[StoredStep]:
+        """Every step of a run after `after_step` in the form that a diagnosis is made from, by rising step."""
+        return diagnosis_reads.diagnosis_steps(self._connection, run_id, after_step)
 
     def snapshots(self, run_id: int) -> tuple[SnapshotRecord, ...]:
         """The snapshots of a run that were not removed, newest first; superseded ones come last."""

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from grpo_gui.store import schema_snapshots
+from grpo_gui.store import schema_diagnosis, schema_snapshots
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
-SCHEMA_VERSION = 2  # kept in PRAGMA user_version; one more with every migration
+SCHEMA_VERSION = 3  # kept in PRAGMA user_version; one more with every migration
 APPLICATION_ID = 0x4752504F  # "GRPO", kept in PRAGMA application_id: tells our databases from others
 
 # Conventions of all tables:
@@ -249,6 +249,11 @@ def make_migrations() -> "Migrations":
             "INSERT INTO run_starts (run_id, step, time_s) SELECT id, coalesce(parent_step, 0), created_s FROM runs"
         )
         db.execute("PRAGMA user_version = 2")
+
+    @migrations()
+    def v3_diagnosis(db: "Database") -> None:
+        run_statements(db, schema_diagnosis.TABLES)
+        db.execute("PRAGMA user_version = 3")
 
     return migrations
 

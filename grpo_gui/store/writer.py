@@ -4,7 +4,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,11 +12,12 @@ from grpo_gui import __version__
 from grpo_gui.commands import Command
 from grpo_gui.errors import StoreError
 from grpo_gui.events import Event
-from grpo_gui.store import failures, run_writes, snapshot_writes
+from grpo_gui.store import diagnosis_writes, failures, run_writes, snapshot_writes
 from grpo_gui.store.connections import connect_writer
 from grpo_gui.store.event_queue import Call, EventQueue
 from grpo_gui.store.inserts import EventInserter
 from grpo_gui.store.records import NewRun
+from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating
 
 logger = logging.getLogger(__name__)
@@ -152,6 +153,14 @@ class StoreWriter:
     def extend_run(self, run_id: int, config: str, before: int, steps: int) -> None:
         """Give a run another number of steps than `before`; `config` is its whole config with them."""
         self._call(lambda: snapshot_writes.extend_run(self._connection, run_id, config, before, steps))
+
+    def save_findings(self, run_id: int, findings: Sequence[FindingRecord]) -> None:
+        """Replace the stored findings of a run by these, in their order."""
+        self._call(lambda: diagnosis_writes.save_findings(self._connection, run_id, findings))
+
+    def mute_finding(self, run_id: int, detector: str, muted: bool = True) -> None:
+        """Mute a detector for a run, or let it be heard again."""
+        self._call(lambda: diagnosis_writes.mute_finding(self._connection, run_id, detector, muted))
 
     def remove_snapshot(self, snapshot_id: int) -> None:
         """Note that a snapshot's folder was removed by hand."""

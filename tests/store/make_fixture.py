@@ -14,6 +14,7 @@ from grpo_gui.events import (
     StateSaved,
     TrainerStatus,
 )
+from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating, PairRef
 from grpo_gui.store.schema import SCHEMA_VERSION
 from grpo_gui.store.writer import StoreWriter
@@ -40,6 +41,11 @@ def fill(path):
     writer.emit(SnapshotSaved(run_id, 4, 1e9, "/old/step-000004", "end", True, 1234, "abc", (("reward", 0.5),)))
     assert writer.flush()
     writer.rate_pair(PairRating(PairRef(run_id, 1, None), "Which?", 3, "9.9", "9.11", True, "first"))
+    finding = FindingRecord(
+        "dead_groups", "Dead groups", "warning", "open", "", 2, 4, "A headline.", "A detail.", "An action.", "{}"
+    )
+    writer.save_findings(run_id, (finding,))
+    writer.mute_finding(run_id, "truncation")
     writer.close()
 
 

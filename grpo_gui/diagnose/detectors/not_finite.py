@@ -14,9 +14,12 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     """The first of loss, gradient norm, KL, entropy, reward that is infinite, or NaN after an unbroken record.
 
     A NaN counts only when the series had a finite value at each of at least 10 steps so far: importers pad what was
-    not recorded with NaN, and that is no broken gradient. A counter of NaN or inf tensors above 0 counts as well.
-    Source: facts of the project, A7.
+    not recorded with NaN, and that is no broken gradient. A counter of NaN or inf tensors above 0 counts as
+    well, and so does a trainer that stopped for it. Source: facts of the project, A7.
     """
+    for name, subject in (("broken/loss", "loss"), ("broken/gradient", "gradient")):
+        if history.is_fresh(name):
+            return Reading(True, 1.0, 0.0, Severity.SEVERE, subject=subject)
     for name in ("nan_count", "inf_count"):
         if history.is_fresh(name) and float(history.tail(name, 1)[0]) > 0:
             return Reading(True, float(history.tail(name, 1)[0]), 0.0, Severity.SEVERE, subject="gradient")
