@@ -102,6 +102,7 @@ class ThemeKeeper(QObject):
         self._system_font = QFont(app.font())
         self._images = QTemporaryDir()
         self.theme = Theme(dark=False)
+        app.setStyle("Fusion")
         app.styleHints().colorSchemeChanged.connect(self._system_changed)
 
     def apply(self, choice: str) -> None:
@@ -109,7 +110,6 @@ class ThemeKeeper(QObject):
         self._choice = choice
         dark = choice == "dark" or (choice == "system" and self._system_is_dark())
         self.theme = Theme(dark=dark)
-        self._app.setStyle("Fusion")
         self._app.setFont(_application_font(self._system_font))
         self._app.setPalette(self.theme.palette())
         self._app.setStyleSheet(build_style_sheet(self.theme.css, px, self._draw_images()))

@@ -28,8 +28,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def _styled(qapp: QApplication):
-    theme.apply("light")
-    configure_pyqtgraph()
+    if theme.current().is_dark or not qapp.styleSheet():  # applying it again costs a quarter of a second
+        theme.apply("light")
+        configure_pyqtgraph()
 
 
 @pytest.fixture(autouse=True)

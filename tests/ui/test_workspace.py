@@ -1,0 +1,163 @@
+import pytest
+
+from grpo_gui.commands import HandOver, Pause, Step
+from grpo_gui.events import HyperparameterChanged, RunFailed, RunStarted, RunStatus, TrainerStatus
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.ui.workspace import FOLLOW_INTERVAL_MS
+from tests.ui.fakes import FakeHandle, run_record, step_completed
+
+
+def start(workspace, qtbot, **options):
+    with qtbot.waitSignal(workspace.run_selected):
+        workspace.start(TrainConfig(), **options)
+
+
+def deliver(pump, *events):
+    for event in events:
+        pump.put(event)
+    pump.drain()
+
+
+def test_that_starting_creates_the_run_selects_it_and_launches_the_trainer(workspace, launcher, qtbot):
+    config = TrainConfig(task="sort", seed=7)
+    with qtbot.waitSignal(workspace.run_selected) as caught:
+        workspace.start(config)
+    assert caught.args[0].id == 1
+    assert launcher.started == [(config, 1, False)]
+    assert workspace.is_training
+    assert workspace.is_selected_trained_here
+
+
+def test_that_a_second_start_is_ignored_while_one_is_under_way(workspace, launcher, qtbot):
+    workspace.start(TrainConfig())
+    workspace.start(TrainConfig())
+    qtbot.waitUntil(lambda: workspace.is_training)
+    workspace.start(TrainConfig())
+    assert len(launcher.started) == 1
+
+
+def test_that_starting_with_one_step_posts_step_to_the_new_trainer(workspace, launcher, qtbot):
+    start(workspace, qtbot, only_one_step=True)
+    qtbot.waitUntil(lambda: launcher.handles[0].commands == [Step()])
+
+
+def test_that_a_run_that_cannot_be_created_is_reported_and_can_be_tried_again(workspace, fake_reader, qtbot):
+    fake_reader.run = lambda run_id: None
+    with qtbot.waitSignal(workspace.problem) as caught:
+        workspace.start(TrainConfig())
+    assert "cannot be read back" in caught.args[0]
+    assert not workspace.is_starting
+
+
+def test_that_events_of_the_selected_run_update_its_record(workspace, pump, qtbot):
+    start(workspace, qtbot)
+    deliver(
+        pump,
+        RunStarted(1, 0, "cuda:0", 123, (("torch", "2"),)),
+        TrainerStatus(1, RunStatus.RUNNING, 0),
+        step_completed(1, 1),
+        step_completed(1, 2),
+    )
+    run = workspace.run
+    assert (run.device, run.parameters, run.status, run.steps_done, run.completions) == (
+        "cuda:0",
+        123,
+        RunStatus.RUNNING,
+        2,
+        8,
+    )
+
+
+def test_that_events_of_another_run_reach_only_all_events(workspace, fake_reader, pump, qtbot):
+    fake_reader.records[5] = run_record(5)
+    with qtbot.waitSignal(workspace.run_selected):
+        workspace.select_run(5)
+    mine, everyones = [], []
+    workspace.events.connect(mine.append)
+    workspace.all_events.connect(everyones.append)
+    change = HyperparameterChanged(1, 3, "beta", 0.1, 0.2)
+    deliver(pump, change)
+    assert (mine, everyones) == ([], [[change]])
+
+
+def test_that_a_finished_trainer_is_no_longer_training_although_its_thread_still_ends(workspace, pump, qtbot):
+    start(workspace, qtbot)
+    with qtbot.waitSignal(workspace.handle_changed):
+        deliver(pump, TrainerStatus(1, RunStatus.FINISHED, 120))
+    assert not workspace.is_training
+    assert workspace.transport_status is None
+
+
+def test_that_a_failed_run_tells_its_sentence(workspace, pump, qtbot):
+    start(workspace, qtbot)
+    with qtbot.waitSignal(workspace.failed) as caught:
+        deliver(pump, RunFailed(1, 3, "The loss is not finite.", ""))
+    assert caught.args == ["The loss is not finite.", ""]
+
+
+def test_that_handing_over_starts_the_background_process_and_commands_reach_it(
+    workspace, pump, launcher, fake_reader, qtbot
+):
+    start(workspace, qtbot)
+    workspace.hand_over()
+    assert launcher.handles[0].commands == [HandOver()]
+    with qtbot.waitSignal(workspace.handed_over) as caught:
+        deliver(pump, TrainerStatus(1, RunStatus.HANDED_OVER, 5))
+    assert caught.args == [1]
+    assert launcher.background == [1]
+
+
+def test_that_an_active_run_of_another_process_is_attached_and_followed(workspace, launcher, fake_reader, qtbot):
+    fake_reader.records[3] = run_record(3, status=RunStatus.RUNNING, steps_done=10, ended_s=None)
+    launcher.attachable[3] = FakeHandle(3)
+    with qtbot.waitSignal(workspace.run_selected):
+        workspace.select_run(3)
+    workspace.post(Pause())
+    assert launcher.attachable[3].commands == [Pause()]
+    fake_reader.records[3] = run_record(3, status=RunStatus.RUNNING, steps_done=11, ended_s=None)
+    with qtbot.waitSignals([workspace.store_grew, workspace.run_updated], timeout=20 * FOLLOW_INTERVAL_MS):
+        pass
+    assert workspace.run.steps_done == 11
+
+
+def test_that_a_followed_run_that_ended_takes_no_more_commands(workspace, launcher, fake_reader, qtbot):
+    fake_reader.records[3] = run_record(3, status=RunStatus.RUNNING, ended_s=None)
+    launcher.attachable[3] = FakeHandle(3)
+    with qtbot.waitSignal(workspace.run_selected):
+        workspace.select_run(3)
+    fake_reader.records[3] = run_record(3, status=RunStatus.FINISHED)
+    qtbot.waitUntil(lambda: not workspace.can_post)
+
+
+def test_that_a_lagging_window_is_told_to_read_on(workspace, pump, qtbot):
+    with qtbot.waitSignal(workspace.store_grew):
+        pump.lagged.emit()
+
+
+def test_that_resuming_launches_with_the_stored_config(workspace, launcher, fake_reader, qtbot):
+    fake_reader.records[2] = run_record(2, status=RunStatus.STOPPED, state_path="somewhere")
+    workspace.resume_run(fake_reader.records[2])
+    assert launcher.started == [(TrainConfig(), 2, True)]
+
+
+def test_that_a_read_without_failure_handler_reports_its_error(workspace, qtbot):
+    with qtbot.waitSignal(workspace.problem) as caught:
+        workspace.read(lambda reader: 1 / 0, lambda result: None)
+    assert "ZeroDivisionError" in caught.args[1]
+
+
+def test_that_a_note_is_kept_for_the_selected_run(workspace, fake_reader, qtbot):
+    fake_reader.records[5] = run_record(5)
+    with qtbot.waitSignal(workspace.run_selected):
+        workspace.select_run(5)
+    with qtbot.waitSignal(workspace.store_grew):
+        workspace.add_note(7, "looks odd")
+    assert workspace._writer.notes == [(5, 7, "looks odd")]
+
+
+@pytest.mark.parametrize("text", ["{}", "no json"])
+def test_that_the_config_of_a_foreign_run_is_read_or_left_out(workspace, fake_reader, qtbot, text):
+    fake_reader.records[5] = run_record(5, config=text)
+    with qtbot.waitSignal(workspace.run_selected):
+        workspace.select_run(5)
+    assert workspace.selected_config() == (TrainConfig() if text == "{}" else None)

@@ -1,0 +1,226 @@
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from grpo_gui.events import RunStatus, TrainerStatus
+from grpo_gui.settings import Settings
+from grpo_gui.training.config import RewardSpec
+from grpo_gui.training.presets import PRESETS
+from grpo_gui.ui.background_tasks import TaskFailure
+from grpo_gui.ui.models.config_fields import FIELDS, parse, to_text
+from grpo_gui.ui.views.run_form import RunForm
+from tests.ui.fakes import group
+
+
+class FakeSampler:
+    def __init__(self):
+        self.requests = []
+
+    def __call__(self, config, seed, done, failed):
+        self.requests.append((config, seed, done, failed))
+
+
+@pytest.fixture
+def sampler():
+    return FakeSampler()
+
+
+@pytest.fixture
+def form(workspace, sampler, qtbot):
+    result = RunForm(workspace, sampler)
+    qtbot.addWidget(result)
+    result.resize(1200, 900)
+    with qtbot.waitExposed(result):
+        result.show()
+    return result
+
+
+def retype(qtbot, line, text):
+    line.selectAll()
+    qtbot.keyClick(line, Qt.Key.Key_Delete)
+    qtbot.keyClicks(line, text)
+
+
+def click(qtbot, widget):
+    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+
+def test_that_one_click_starts_the_default_run(form, launcher, qtbot):
+    click(qtbot, form.card.start)
+    qtbot.waitUntil(lambda: bool(launcher.started))
+    assert launcher.started[0][0] == PRESETS["default"].config
+
+
+def test_that_enter_in_a_field_starts_what_was_typed(form, launcher, qtbot):
+    steps = form.card.inputs["steps"].field
+    retype(qtbot, steps, "7")
+    qtbot.keyClick(steps, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(launcher.started))
+    assert launcher.started[0][0].steps == 7
+
+
+def test_that_enter_on_a_link_presses_the_link_and_starts_nothing(form, workspace, qtbot):
+    form.card.more.setFocus()
+    qtbot.keyClick(form.card.more, Qt.Key.Key_Return)
+    assert form.card.all_settings.isVisible()
+    assert not workspace.is_starting
+
+
+def test_that_a_bad_value_shows_its_sentence_and_disables_start(form, qtbot):
+    retype(qtbot, form.card.inputs["num_generations"].field, "1")
+    problem = form.card.inputs["num_generations"].problem
+    assert problem.isVisible()
+    assert "2" in problem.text()
+    assert not form.card.start.isEnabled()
+    assert form.card.start.toolTip() == problem.text()
+    retype(qtbot, form.card.inputs["num_generations"].field, "4")
+    assert not problem.isVisible()
+    assert form.card.start.isEnabled()
+
+
+def test_that_a_text_that_is_no_number_is_a_problem_too(form, qtbot):
+    retype(qtbot, form.card.inputs["steps"].field, "many")
+    assert "must be a whole number" in form.card.inputs["steps"].problem.text()
+    assert not form.card.start.isEnabled()
+
+
+def test_that_arrow_keys_move_among_the_tasks(form, qtbot):
+    first = form.card.tasks.cards["compare"]
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Right)
+    assert form.draft.config.task == "sort"
+    qtbot.keyClick(form.card.tasks.cards["sort"], Qt.Key.Key_Down)
+    assert form.draft.config.task == "mix"
+
+
+def test_that_a_click_anywhere_on_a_card_chooses_its_task(form, qtbot):
+    card = form.card.tasks.cards["reverse"]
+    qtbot.mouseClick(card, Qt.MouseButton.LeftButton, pos=card.rect().bottomRight() - card.rect().center() / 8)
+    assert form.draft.config.task == "reverse"
+
+
+def test_that_a_mix_takes_weights(form, qtbot):
+    click(qtbot, form.card.tasks.cards["mix"])
+    assert form.card.mix.isVisible()
+    retype(qtbot, form.card.mix.inputs["compare"], "3")
+    retype(qtbot, form.card.mix.inputs["sort"], "")
+    assert form.draft.config.task_mix == (("compare", 3.0), ("add", 1.0), ("reverse", 1.0))
+    retype(qtbot, form.card.mix.inputs["add"], "x")
+    assert form.card.task_problem.isVisible()
+
+
+def test_that_my_prompts_need_a_file_that_exists(form, tmp_path, qtbot):
+    click(qtbot, form.card.tasks.cards["file"])
+    assert not form.card.start.isEnabled()
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": "1 + 1", "answer": "2"}\n')
+    retype(qtbot, form.card.prompt_file.line, str(prompts))
+    assert form.draft.config.prompt_file == str(prompts)
+    assert form.card.start.isEnabled()
+
+
+def test_that_a_preset_fills_the_form_and_keeps_the_users_own_machine(form, workspace, qtbot):
+    workspace.use_settings(Settings(device="cpu", threads=2, eval_steps=5))
+    box = form.card.preset
+    box.setCurrentIndex(box.findData("sort-9"))
+    box.activated.emit(box.currentIndex())
+    config = form.draft.config
+    assert (config.task, config.min_size, config.steps) == ("sort", 9, 100)
+    assert (config.device, config.threads, config.eval_steps) == ("cpu", 2, 5)
+    assert form.card.tasks.cards["sort"].isChecked()
+    assert form.card.all_settings.inputs["min_size"].text() == "9"
+
+
+def test_that_every_setting_can_be_edited_and_has_a_tooltip(form, qtbot):
+    click(qtbot, form.card.more)
+    inputs = {**form.card.inputs, **form.card.all_settings.inputs}
+    assert inputs.keys() == FIELDS.keys()
+    assert all(len(widget.field.toolTip()) > 20 for widget in inputs.values())
+    retype(qtbot, form.card.all_settings.inputs["epsilon_high"].field, "0.28")
+    assert form.draft.config.epsilon_high == 0.28
+    retype(qtbot, form.card.all_settings.inputs["epsilon_high"].field, "")
+    assert form.draft.config.epsilon_high is None
+    box = form.card.all_settings.inputs["bf16"].field
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(6, box.height() // 2))
+    assert form.draft.config.bf16
+
+
+def test_that_reward_sources_can_be_added_changed_and_removed(form, qtbot):
+    click(qtbot, form.card.more)
+    rewards = form.card.all_settings.rewards
+    click(qtbot, rewards.add)
+    row = rewards.rows[1]
+    row.kind.setCurrentIndex(row.kind.findData("regex"))
+    row.kind.activated.emit(row.kind.currentIndex())
+    retype(qtbot, row.argument, "^[0-9.]+$")
+    retype(qtbot, row.weight, "0.5")
+    assert form.draft.config.rewards == (
+        RewardSpec("exact", "exact"),
+        RewardSpec("regex", "regex", 0.5, "^[0-9.]+$"),
+    )
+    retype(qtbot, row.argument, "(")
+    assert form.card.all_settings.rewards_problem.isVisible()
+    assert not form.card.start.isEnabled()
+    click(qtbot, row.remove)
+    assert form.draft.config.rewards == (RewardSpec("exact", "exact"),)
+    assert form.card.start.isEnabled()
+
+
+def test_that_the_form_waits_while_a_run_warms_up_and_comes_back_when_it_fails(form, workspace, pump, qtbot):
+    click(qtbot, form.card.start)
+    qtbot.waitUntil(lambda: workspace.is_training)
+    assert not form.card.isEnabled()
+    assert "Warming up" in form.card.start.text()
+    pump.put(TrainerStatus(1, RunStatus.FAILED, 0, "No."))
+    pump.drain()
+    assert form.card.isEnabled()
+    assert form.card.start.isEnabled()
+
+
+def test_that_the_preview_is_asked_for_once_torch_is_ready_and_again_for_another_task(form, workspace, sampler, qtbot):
+    assert sampler.requests == []
+    workspace.set_torch_ready("2.13.0", ())
+    assert [(request[0].task, request[1]) for request in sampler.requests] == [("compare", 0)]
+    click(qtbot, form.card.tasks.cards["add"])
+    qtbot.waitUntil(lambda: len(sampler.requests) == 2)
+    assert sampler.requests[1][0].task == "add"
+
+
+def test_that_a_setting_that_changes_no_sample_asks_for_no_preview(form, workspace, sampler, qtbot):
+    workspace.set_torch_ready("2.13.0", ())
+    retype(qtbot, form.card.inputs["steps"].field, "9")
+    qtbot.waitUntil(lambda: not form._preview_timer.isActive())
+    assert len(sampler.requests) == 1
+
+
+def test_that_the_preview_shows_the_group_and_what_it_means(form, workspace, sampler, qtbot):
+    workspace.set_torch_ready("2.13.0", ())
+    sampler.requests[0][2](group(rewards=(1.0, 0.0, 1.0, 0.0)))
+    assert form.preview.prompt.text() == "Which is bigger? 9.11 or 9.9?"
+    assert form.preview.table.rowCount() == 4
+    assert form.preview.sentence.text().startswith("2 of 4 right. The reward differs inside the group")
+    click(qtbot, form.preview.again)
+    assert sampler.requests[1][1] == 1
+    sampler.requests[1][2](group(rewards=(0.0, 0.0)))
+    assert "teaches nothing" in form.preview.sentence.text()
+    assert not form.grab().isNull()
+
+
+def test_that_a_preview_that_fails_says_why(form, workspace, sampler):
+    workspace.set_torch_ready("2.13.0", ())
+    sampler.requests[0][3](TaskFailure("There is no model.", ""))
+    assert form.preview.sentence.text() == "There is no model."
+    assert form.preview.again.isEnabled()
+
+
+def test_that_the_devices_torch_found_are_offered(form, workspace):
+    workspace.set_torch_ready("2.13.0", ("cuda:0",))
+    offered = [form.card.device.itemText(position) for position in range(form.card.device.count())]
+    assert offered == ["auto", "cpu", "cuda:0"]
+    assert form.card.device_input.hint.text() == ""
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS.keys())
+def test_that_every_preset_value_survives_the_text_of_its_field(preset):
+    for name, field in FIELDS.items():
+        value = getattr(preset.config, name)
+        assert parse(field, to_text(value)) == value, name
