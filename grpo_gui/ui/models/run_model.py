@@ -11,6 +11,7 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord, SeriesPoints, StepTotals
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_from_json
+from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.shown_step import ShownStep, of_event, of_records
 from grpo_gui.ui.workspace import Workspace
@@ -27,6 +28,7 @@ class StoredPart:
     totals: StepTotals
     changes: tuple[ChangeRecord, ...]
     notes: tuple[NoteRecord, ...]
+    newest_step: int  # 0 before the first
     newest: ShownStep | None
 
 
@@ -46,6 +48,7 @@ class RunModel(QObject):
         self.notes: tuple[NoteRecord, ...] = ()
         self.newest: ShownStep | None = None
         self.is_loading = False
+        self.smoothing = 0.0  # what the plots will ask for, done in the background for a run that is opened
         self._workspace = workspace
         self._early: list[Event] = []  # came while the store was being read
         self._settle = QTimer(self)
@@ -55,8 +58,11 @@ class RunModel(QObject):
         workspace.run_selected.connect(self._select)
         workspace.events.connect(self._take_events)
         workspace.store_grew.connect(self._read_on)
-        if workspace.run is not None:
-            self._select(workspace.run)
+
+    def open(self) -> None:
+        """Open the run that is selected already; others follow by themselves."""
+        if self._workspace.run is not None:
+            self._select(self._workspace.run)
 
     def _select(self, run: RunRecord | None) -> None:
         self.series = RunSeries(run.id if run is not None else 0)
@@ -66,7 +72,8 @@ class RunModel(QObject):
         self._settle.stop()
         self.opened.emit()
         if run is not None:
-            self._workspace.read(partial(_open_run, run_id=run.id), self._take_run, key="train.open")
+            reading = partial(_open_run, run_id=run.id, smoothing=self.smoothing)
+            self._workspace.read(reading, self._take_run, self._open_failed, key="train.open")
 
     def _take_run(self, loaded: tuple[RunSeries, StoredPart]) -> None:
         series, part = loaded
@@ -83,6 +90,11 @@ class RunModel(QObject):
         if self.newest is not None:
             self.step_arrived.emit(self.newest)
         self._take_events(early)
+
+    def _open_failed(self, failure: TaskFailure) -> None:
+        self.is_loading = False
+        self.opened.emit()
+        self._workspace.problem.emit(failure.message, failure.traceback)
 
     def _take_events(self, events: list[Event]) -> None:
         if self.is_loading:
@@ -117,6 +129,9 @@ class RunModel(QObject):
         if part.run_id != self.series.run_id or self.is_loading:
             return
         known = self.series.newest_step
+        if part.newest_step < known and not self._workspace.is_selected_trained_here:
+            self._select(self._workspace.run)  # another process went on from an earlier step
+            return
         self.series.absorb(part.points, part.totals)
         if part.changes != tuple(self.series.changes):
             self.series.changes = list(part.changes)
@@ -130,11 +145,12 @@ class RunModel(QObject):
         self.grown.emit()
 
 
-def _open_run(reader: StoreReader, run_id: int) -> tuple[RunSeries, StoredPart]:
+def _open_run(reader: StoreReader, run_id: int, smoothing: float) -> tuple[RunSeries, StoredPart]:
     part = _read_part(reader, run_id, None)
     series = RunSeries(run_id)
     series.absorb(part.points, part.totals)
     series.changes = list(part.changes)
+    series.smooth_ahead(smoothing)
     return series, part
 
 
@@ -150,6 +166,7 @@ def _read_part(reader: StoreReader, run_id: int, after_step: int | None) -> Stor
         reader.totals(run_id, after_step),
         tuple(reader.changes(run_id)),
         tuple(reader.notes(run_id)),
+        newest or 0,
         shown if shown is not None and shown.groups else None,
     )
 

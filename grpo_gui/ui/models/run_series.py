@@ -73,6 +73,11 @@ class RunSeries:
                 self.table.add(event, dict(event.metrics).get("step_time", float("nan")))
             self.version += 1
 
+    def smooth_ahead(self, weight: float) -> None:
+        """Smooth every curve now, so that the first drawing of a long one does not have to."""
+        for series in self._series.values():
+            series.last_smoothed(weight)
+
     def take_change(self, event: HyperparameterChanged) -> None:
         """Add a live change of a hyperparameter unless the store has brought it already."""
         change = ChangeRecord(event.step, event.name, event.old, event.new)

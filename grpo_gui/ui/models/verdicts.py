@@ -87,7 +87,7 @@ def signal(run: RunSeries) -> Cell:
         for name, word in (("all_right", "all right"), ("all_wrong", "all wrong"), ("other", "equal otherwise"))
         if (share := _mean(run, f"dead_groups/{name}")) >= 0.005
     ]
-    sentence = f"last {_steps(run)} steps: " + (", ".join(parts) if parts else "every group teaches")
+    sentence = f"in {_steps(run)} steps: " + (", ".join(parts) if parts else "every group teaches")
     return Cell(percent(1 - dead, 0), "of groups with signal", sentence)
 
 

@@ -49,7 +49,7 @@ class ChangeMarks:
                 left = column if fits_right else column - width
                 label.setAnchor((0.0 if fits_right else 1.0, 1.0))
                 label.setPos(x, self._area.y_range[0])
-                label.setVisible(left >= free_from and left >= 0)
+                label.setVisible(low <= x <= high and left >= max(free_from, 0.0))
                 free_from = max(free_from, left + width + _LABEL_GAP) if label.isVisible() else free_from
 
     def _make(self, count: int) -> None:

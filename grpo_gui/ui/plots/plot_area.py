@@ -73,7 +73,7 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         """Take the range, the ticks and the lines of the shared axis."""
         low, high = self.axis.range
         self.getViewBox().setXRange(low, high, padding=0)
-        ticks = linear_ticks(low, high, max(3, min(7, self.width() // theme.px(70))))
+        ticks = linear_ticks(low, high, max(4, min(7, self.width() // theme.px(70))))
         margin = 0.02 * (high - low)
         ticks = [tick for tick in ticks if low + margin < tick[0] < high - margin]
         self.getPlotItem().getAxis("bottom").setTicks([ticks])

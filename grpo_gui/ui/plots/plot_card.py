@@ -53,7 +53,7 @@ class PlotCard(Card):
         self.menu.hide_asked.connect(self.hide_asked)
         self.menu.attach(self.area)
         for widget in (self.header.title, self.header.value):
-            widget.setToolTip(definition_of(spec.metric).tooltip)
+            widget.setToolTip(f"{definition_of(spec.metric).tooltip}\n{spec.more}".strip())
         theme.follow(self, self._restyle)
 
     # --- drawing

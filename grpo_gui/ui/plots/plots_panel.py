@@ -37,6 +37,7 @@ class PlotsPanel(QWidget):
     """Ten plots on one axis. `step_clicked` names the step of a clicked point."""
 
     step_clicked = Signal(int)
+    smoothing_changed = Signal(float)
 
     def __init__(self) -> None:
         super().__init__()
@@ -143,6 +144,7 @@ class PlotsPanel(QWidget):
         self.smoothing = SMOOTHINGS[place]
         for card in self.cards.values():
             card.set_smoothing(self.smoothing)
+        self.smoothing_changed.emit(self.smoothing)
 
     def _shown_changed(self) -> None:
         shown = {key for key, action in self._plot_actions.items() if action.isChecked()}

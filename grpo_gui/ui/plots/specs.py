@@ -46,6 +46,7 @@ class PlotSpec:
     hint: Callable[[Reading], str] = _no_hint
     legend: Callable[[Reading], Sequence[LegendEntry]] = _no_legend  # instead of the layers' own
     note: Callable[[TrainConfig | None], str] = _no_note  # stands inside the plot
+    more: str = ""  # after the definition in the tooltip
     scale: float = 1.0
     suffix: str = ""  # of the tick labels
     include: tuple[float, ...] = ()  # shown values that must be in view
@@ -123,6 +124,8 @@ SPECS: tuple[PlotSpec, ...] = (
         _reward_layers,
         lambda reading: number(reading.value("reward")),
         hint=lambda r: "" if r.step is None else f"held-out {number(r.around('eval/reward'))}",
+        more="The band reaches half of reward_std, the spread over all completions of the step, to either side. "
+        "Dots are the reward on held-out prompts.",
     ),
     PlotSpec(
         "clip",
@@ -169,6 +172,7 @@ SPECS: tuple[PlotSpec, ...] = (
         "grad_norm",
         _norm_layers,
         lambda reading: number(reading.value("grad_norm")),
+        more="A gradient above the dashed line is scaled down to it.",
         include=(0.0,),
     ),
     PlotSpec(
@@ -181,6 +185,7 @@ SPECS: tuple[PlotSpec, ...] = (
         ],
         lambda reading: number(reading.value("completions/mean_length"), 1),
         hint=_length_hint,
+        more="The area reaches from the shortest to the longest completion of the step.",
         include=(0.0,),
     ),
     PlotSpec(

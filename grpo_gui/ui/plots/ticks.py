@@ -8,13 +8,14 @@ from grpo_gui.ui.formatting import MINUS
 Range = tuple[float, float]
 Ticks = list[tuple[float, str]]
 
-_ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_ROUND_STEPS = (1.0, 2.0, 5.0, 10.0)
+_LONGEST_TEXT = 5  # characters that the axis has room for
 _FEWEST_TICKS = 2  # one alone does not tell the scale
 _FLAT = 1e-12  # a span below this, or this share of the value, is rounding
 
 
 def round_step(span: float, max_ticks: int) -> float:
-    """The smallest round step (1, 2, 2.5, 5 times a power of ten) that cuts `span` into at most `max_ticks` parts."""
+    """The smallest round step (1, 2 or 5 times a power of ten) that cuts `span` into at most `max_ticks` parts."""
     rough = span / max_ticks
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * factor for factor in _ROUND_STEPS if power * factor >= rough * (1 - 1e-9))
@@ -30,7 +31,10 @@ def linear_ticks(low: float, high: float, max_ticks: int) -> Ticks:
         places = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
         max_ticks += 1
     largest = max(abs(place) for place in places)
-    return [(place, format_tick(place, step, largest)) for place in places]
+    texts = [format_tick(place, step, largest) for place in places]
+    if max(map(len, texts)) > _LONGEST_TEXT:
+        texts = [text.replace("0.", ".", 1) if text.lstrip(MINUS).startswith("0.") else text for text in texts]
+    return list(zip(places, texts, strict=True))
 
 
 def format_tick(value: float, step: float, largest: float) -> str:

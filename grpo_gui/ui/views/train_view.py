@@ -23,6 +23,7 @@ from grpo_gui.ui.workspace import Workspace
 _NO_GROUP = "The store has no completions of this run's newest step."
 _WAITING = "The plots appear with the first step."
 _WORDS_MS = 250
+_WIDEST_COLUMN = 640
 _ENDED = "This run ended before its first step."
 
 
@@ -60,6 +61,7 @@ class TrainView(QWidget):
         self.setFocusProxy(self.plots.cards["reward"].area)
         self._connect()
         self._open()
+        self.model.open()
 
     # --- layout
 
@@ -79,6 +81,7 @@ class TrainView(QWidget):
         self._map_card.body.addWidget(self.map)
         page = QWidget()
         page.setProperty("look", "page")
+        page.setMaximumWidth(theme.px(_WIDEST_COLUMN))
         column = QVBoxLayout(page)
         column.setContentsMargins(0, tokens.GAP, 0, tokens.GAP)
         column.setSpacing(tokens.GAP)
@@ -97,6 +100,8 @@ class TrainView(QWidget):
 
     def _connect(self) -> None:
         workspace, model, focus = self._workspace, self.model, self.focus
+        model.smoothing = self.plots.smoothing
+        self.plots.smoothing_changed.connect(lambda weight: setattr(model, "smoothing", weight))
         model.opened.connect(self._open)
         model.grown.connect(self._grow)
         model.changes_changed.connect(self._show_changes)

@@ -9,7 +9,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme
 from grpo_gui.ui.models.hyperparameters import HYPERPARAMETERS, Hyperparameter
 from grpo_gui.ui.widgets.buttons import button
-from grpo_gui.ui.widgets.labels import label, mono, restyle
+from grpo_gui.ui.widgets.labels import ElidedLabel, label, mono, restyle
 
 _FIELD_WIDTH = 76
 
@@ -117,7 +117,7 @@ class HyperparameterField(QWidget):
         followed = not self.differs or self.line.text() == self._asked
         self._config, self._value = config, value
         if self._entry.name == "epsilon_high":
-            self.line.setPlaceholderText(self._entry.text(config.epsilon) if value is None else "")
+            self.line.setPlaceholderText(self._entry.text(config.epsilon))
         if followed:
             self._asked = None
             self.line.setText(self._entry.text(value))
@@ -141,7 +141,8 @@ class HyperparameterField(QWidget):
             self.parsed, self.problem = None, f"{self._entry.label} must be a number, such as 0.2 or 3e-4."
         self.sentence.setText(self.problem or "")
         self.sentence.setVisible(self.problem is not None)
-        self.old.setText(f"{self._entry.text(self._value) or 'epsilon'} \u2192" if self.differs else "")
+        before = self._entry.text(self._value) or self.line.placeholderText()
+        self.old.setText(f"{before} \u2192" if self.differs else "")
         state = "bad" if self.problem else "edited" if self.is_edited else ""
         if self.line.property("state") != state:
             self.line.setProperty("state", state)
@@ -160,11 +161,11 @@ class HyperparameterField(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
-        grid.addWidget(label(self._entry.label, "label"), 0, 0)
-        grid.addWidget(self.old, 0, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(ElidedLabel(self._entry.label, "label"), 0, 0)
+        grid.addWidget(self.old, 0, 1)
         grid.addWidget(self.line, 0, 2)
         grid.addWidget(self.sentence, 1, 0, 1, 3)
-        grid.setColumnStretch(1, 1)
+        grid.setColumnStretch(0, 1)
         self.sentence.hide()
 
 

@@ -39,7 +39,7 @@ class SidePanes(QWidget):
             self.splitter.setCollapsible(place, pane is not self._center)
         self.splitter.setSizes([theme.px(widths[0]), theme.px(760), theme.px(widths[1])])
         bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(tokens.GAP, tokens.GAP, 0, 0)
+        bar.setContentsMargins(0, tokens.GAP, 0, 0)
         bar.addWidget(self.tabs)
         bar.addStretch(1)
         self._column = QVBoxLayout(self)

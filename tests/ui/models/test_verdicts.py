@@ -72,7 +72,7 @@ def test_that_the_signal_counts_groups_that_teach():
     run.take(step_completed(1, 1, frac_reward_zero_std=0.25, **{"dead_groups/all_right": 0.25}))
     cell = verdicts.signal(run)
     assert cell.headline == "75 %"
-    assert cell.sentence == "last 1 steps: 25 % all right"
+    assert cell.sentence == "in 1 steps: 25 % all right"
 
 
 def test_that_values_that_are_not_finite_are_said_aloud():

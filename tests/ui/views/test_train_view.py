@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from grpo_gui.commands import SetHyperparameters
+from grpo_gui.errors import StoreError
 from grpo_gui.events import RunStarted, RunStatus, TrainerStatus
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
@@ -75,8 +76,10 @@ def live_step(run_id, step, rng=None):
     return synthetic_run.step_event(run_id, step, rng or random.Random(step), CONFIG)
 
 
-def put(pump, *events):
+def put(pump, *events, writer=None):
     for event in events:
+        if writer is not None:
+            writer.emit(event)
         pump.put(event)
     pump.drain()
 
@@ -95,7 +98,7 @@ def test_that_a_finished_run_reopens_with_everything(open_view, writer, qtbot):
 def test_that_live_steps_continue_the_curves(open_view, writer, stored, pump, qtbot):
     run_id = add_run(writer, ended=None)
     view = open_view(run_id)
-    put(pump, live_step(run_id, 21), live_step(run_id, 22))
+    put(pump, live_step(run_id, 21), live_step(run_id, 22), writer=writer)
     qtbot.waitUntil(lambda: view.model.series.newest_step == 22)
     assert view.model.series.series("reward").steps.tolist() == list(range(1, 23))
     qtbot.waitUntil(lambda: view.group.header.hint.text() == "step 22")
@@ -124,6 +127,30 @@ def test_that_a_run_which_goes_on_from_an_earlier_step_is_read_again(open_view, 
     qtbot.waitUntil(lambda: not view.model.is_loading and view.model.series.newest_step == 11)
 
 
+def test_that_a_run_which_another_process_took_back_is_read_again(open_view, writer, stored, qtbot):
+    run_id = add_run(writer, ended=None)
+    view = open_view(run_id)
+    writer.emit(RunStarted(run_id, 10, "cpu", 590_000, ()))
+    writer.emit(live_step(run_id, 11))
+    assert writer.flush(10)
+    stored.store_grew.emit()
+    qtbot.waitUntil(lambda: not view.model.is_loading and view.model.series.newest_step == 11)
+    assert view.model.series.series("reward").steps.tolist() == list(range(1, 12))
+
+
+def test_that_a_run_which_cannot_be_read_is_told(open_view, writer, stored, qtbot, monkeypatch):
+    run_id = add_run(writer)
+
+    def broken(*_):
+        raise StoreError("The database is damaged; open another one.")
+
+    monkeypatch.setattr(StoreReader, "series_names", broken)
+    with qtbot.waitSignal(stored.problem) as signal:
+        view = open_view(run_id)
+    assert signal.args == ["The database is damaged; open another one.", ""]
+    assert view.empty.isVisible()
+
+
 def test_that_another_run_replaces_everything(open_view, writer, stored, qtbot):
     first, second = add_run(writer, 20), add_run(writer, 5)
     view = open_view(first)
@@ -140,7 +167,7 @@ def test_that_a_click_on_a_point_shows_and_holds_its_groups(open_view, writer, p
     qtbot.waitUntil(lambda: view.group.header.hint.text() == "step 7")
     assert view.group.hold.isChecked()
     assert view.plots.axis.marked_step == 7
-    put(pump, live_step(run_id, 21))
+    put(pump, live_step(run_id, 21), writer=writer)
     qtbot.waitUntil(lambda: view.model.newest.step == 21)
     assert view.group.header.hint.text() == "step 7"
     qtbot.mouseClick(view.group.hold, Qt.MouseButton.LeftButton)
@@ -235,7 +262,7 @@ def test_that_the_first_step_brings_the_plots(open_view, writer, pump, qtbot):
     run_id = add_run(writer, 0, ended=None)
     view = open_view(run_id)
     assert view.empty.isVisible()
-    put(pump, live_step(run_id, 1))
+    put(pump, live_step(run_id, 1), writer=writer)
     qtbot.waitUntil(view.plots.isVisible)
 
 
