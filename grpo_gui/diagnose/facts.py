@@ -30,6 +30,8 @@ class RunFacts:
     bf16: bool = False
     vocabulary_size: int | None = None
     sources: tuple[tuple[str, str, float], ...] = field(default=())  # (name, kind or empty, weight)
+    mask_truncated_completions: bool = False
+    partial_samples: bool = False  # only some samples of each step were recorded
     late_rewards: bool = False  # ratings arrive after their step, so that first updates are not always fresh
 
     @property
@@ -76,6 +78,8 @@ def facts_from_config(config: Mapping[str, object]) -> RunFacts:
         advantage_std=str(config.get("advantage_std", "sample")),
         loss_type=None if config.get("loss_type") is None else str(config["loss_type"]),
         importance_sampling_level=str(config.get("importance_sampling_level", "token")),
+        mask_truncated_completions=config.get("mask_truncated_completions") is True,
+        partial_samples=config.get("partial_samples") is True,
         bf16=config.get("bf16") is True,
         vocabulary_size=_whole(config.get("vocabulary_size")),
         sources=_sources(config.get("rewards")),

@@ -4,6 +4,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
+from grpo_gui.diagnose.history import Float64Array
+
 FEWEST = 16  # completions of a prompt before it is listed
 OFTEN = 32  # completions after which a prompt counts as tried often
 FEWEST_PROMPTS = 8
@@ -66,6 +70,14 @@ class PromptOutcomes:
     def never_solved_share(self) -> float | None:
         """Share of the often tried prompts that were never solved; None with fewer than 8 of them."""
         return self._never / self._often if self._often >= FEWEST_PROMPTS else None
+
+    def repeated(self) -> list[tuple[Float64Array, Float64Array]]:
+        """(steps, shares right) of each prompt that came at more than one step."""
+        rows: dict[str, list[tuple[int, float]]] = {}
+        for step, prompt, right, judged in self._rows:
+            rows.setdefault(prompt, []).append((step, right / judged))
+        tables = (np.array(found, dtype=np.float64) for found in rows.values() if found[0][0] != found[-1][0])
+        return [(table[:, 0], table[:, 1]) for table in tables]
 
     def records(self) -> tuple[PromptRecord, ...]:
         """All prompts, the most learnable first."""

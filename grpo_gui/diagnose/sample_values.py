@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from grpo_gui.diagnose.dead_compute import wasted_tokens
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.sampled import SampledCompletion, SampledGroup
 from grpo_gui.diagnose.statistics import row_correlations, row_spearman
@@ -39,7 +40,9 @@ def sample_values(groups: Sequence[SampledGroup], facts: RunFacts) -> dict[str, 
     batch = make_batch(groups)
     completions = [one for group in groups for one in group.completions]
     values = _groups(groups, batch)
-    values |= _advantages(groups, batch, facts)
+    if not facts.partial_samples:
+        values |= _advantages(groups, batch, facts)
+        values |= wasted_tokens(groups, mask_truncated=facts.mask_truncated_completions)
     values |= _lengths(batch)
     values |= _sources(groups, batch, facts)
     values |= _tokens(completions)

@@ -115,6 +115,7 @@ DETECTOR = Detector(
         "silent_reward",
         "kl_runaway",
         "length_pays",
+        "held_out_falls",
         "truncation",
         "copies",
     ),

@@ -128,6 +128,7 @@ DETECTOR = Detector(
         "kl_runaway",
         "length_pays",
         "copies",
+        "clip_saturation",
         "truncation",
         "constant_reward",
         "dead_groups",

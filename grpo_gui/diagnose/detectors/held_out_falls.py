@@ -1,74 +1,101 @@
-"""D: the reward rises while the held-out result falls. Not in the facts' list; it needs no samples."""
+"""D: the reward rises while the held-out result falls or stays. Not in the facts' list; it needs no samples."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from grpo_gui.diagnose.evidence import SampleRef, StepGroups, completions_by
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import Float64Array, History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
+from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, student_p
 from grpo_gui.diagnose.text import number
 
-MEAN_OF = 3
+FIRST = 3
+LARGEST_TREND = 120
 FEWEST = 6
-DROP = 0.1
-DEVIATIONS = 3.0
+LONGEST = 12
+FALL = 0.05
+P = 0.01
+GAP_RISE = 1.0  # in spreads of the reward
+GAP_ROOM = 0.1
 
 
 def check(history: History, _facts: RunFacts) -> Reading | Missing:
-    """Held-out accuracy, mean of the last 3, is > .1 and > 3 standard errors below its best; the reward is not.
+    """Held-out accuracy falls while the reward rises, or stays where it was though the reward rose a lot.
 
-    The error of a mean of 3 comes from the differences of neighbours (von Neumann 1941). The reward of training,
-    mean over the steps since the best, must be at least what it was there.
+    Falls: over the last 6 to 12 evaluations the slope is below 0 with p < .01 (Student), the fall is at least .05,
+    and the reward rises over the same steps (Mann-Kendall, p < .01). Stays: the reward of the last 20 steps is a whole
+    spread above that of the first 20, and held-out accuracy, mean of the last 3 against the first 3, is at most .1
+    higher even with two standard errors added. The rule is ours.
     """
     accuracy = history.values("eval/accuracy")
     if len(accuracy) < FEWEST:
         return Missing.NOT_ENOUGH
-    means = np.convolve(accuracy, np.ones(MEAN_OF) / MEAN_OF, mode="valid")
-    best = int(means.argmax())
-    drop = float(means[best] - means[-1])
-    error = math.sqrt(float((np.diff(accuracy) ** 2).mean()) / 2) * math.sqrt(2 / MEAN_OF)
-    limit = max(DROP, DEVIATIONS * error)
-    step_of_best = int(history.steps("eval/accuracy")[best + MEAN_OF - 1])
-    alarm = drop > limit and _reward_kept(history, step_of_best)
-    return Reading(
-        alarm,
-        drop,
-        limit,
-        Severity.SEVERE,
-        {"best": float(means[best]), "now": float(means[-1]), "step": float(step_of_best)},
-    )
+    fall, start = _fall(history, accuracy)
+    rose, gained = _gap(history, accuracy)
+    numbers = {"start": start, "now": float(accuracy[-FIRST:].mean()), "rose": rose}
+    if fall >= FALL:
+        return Reading(True, fall, FALL, Severity.SEVERE, numbers, "falls")
+    if rose >= GAP_RISE and gained <= GAP_ROOM:
+        numbers["start"] = float(accuracy[:FIRST].mean())
+        return Reading(True, fall, FALL, Severity.WARNING, numbers, "stays")
+    return Reading(False, fall, FALL)
 
 
-def _reward_kept(history: History, step: int) -> bool:
-    place = int(np.searchsorted(history.steps("reward"), step))
-    rewards = history.values("reward")
-    before, since = rewards[max(0, place - 20) : place + 1], rewards[place + 1 :][-20:]
-    return bool(before.size and since.size) and _mean(since) >= _mean(before)
+def _fall(history: History, accuracy: Float64Array) -> tuple[float, float]:
+    """The largest sure fall and where its line begins; (0, NaN) without one."""
+    best, start = 0.0, math.nan
+    for count in range(FEWEST, min(LONGEST, len(accuracy)) + 1):
+        part = accuracy[-count:]
+        line = fitted_line(part)
+        fall = -line.slope * (count - 1)
+        if fall <= max(best, FALL) or line.error <= 0 or student_p(line.slope / line.error, count - 2) >= P:
+            continue
+        first = int(history.steps("eval/accuracy")[-count])
+        place = int(np.searchsorted(history.steps("reward"), first, side="right"))
+        trend = mann_kendall(history.values("reward")[place:][-LARGEST_TREND:])
+        if trend.z > 0 and trend.p < P:
+            best, start = fall, float(part.mean()) + fall / 2
+    return best, start
 
 
-def _mean(values: Float64Array) -> float:
-    return float(values.mean())
+def _gap(history: History, accuracy: Float64Array) -> tuple[float, float]:
+    """How many spreads the reward rose, and the most that held-out accuracy may have gained."""
+    rewards, spreads = history.values("reward"), history.values("reward_std")
+    spread = float(spreads[:20].mean()) if spreads.size else 0.0
+    if len(rewards) < 40 or spread <= 0 or len(accuracy) < 2 * FIRST:
+        return 0.0, math.inf
+    rose = (float(rewards[-20:].mean()) - float(rewards[:20].mean())) / spread
+    error = math.sqrt(float((np.diff(accuracy) ** 2).mean()) / 2) * math.sqrt(2 / FIRST)
+    return rose, float(accuracy[-FIRST:].mean() - accuracy[:FIRST].mean()) + 2 * error
 
 
 def words(reading: Reading, _facts: RunFacts) -> Words:
     """Says from where to where."""
-    headline = "The reward rises, but on unseen prompts the model gets worse."
+    start, now = number(reading.numbers["start"]), number(reading.numbers["now"])
+    if reading.subject == "falls":
+        headline = "The reward rises, but on unseen prompts the model gets worse."
+        moved = f"fell from {start} to {now} (the alarm is at a fall of {FALL})"
+    else:
+        headline = "The reward has risen a lot, but on unseen prompts the model is no better."
+        moved = f"was {start} at the start and is {now} now"
     detail = (
-        f"On prompts that are never trained on it got {number(reading.numbers['best'])} right at step "
-        f"{reading.numbers['step']:.0f} and gets {number(reading.numbers['now'])} now (the alarm is at a loss of "
-        f"{number(reading.threshold)}). It has found a way to earn reward without solving the task."
+        f"The share of right answers on prompts that are never trained on {moved}, while the reward in training went "
+        "up. The model has found a way to earn reward without solving the task."
     )
     action = Action(
-        f"Go back to step {reading.numbers['step']:.0f} and change the reward: read the best-paid answers of the last "
-        "steps to see what is paid for."
+        "Read the best-paid answers of the last steps to see what is paid for, change the reward, and go back to a "
+        "state before this step."
     )
-    return Words(
-        headline,
-        detail,
-        action,
-        ("The reward can be had without a right answer, or the prompts are learned by heart.",),
-    )
+    cause = "The reward can be had without a right answer, or the prompts are learned by heart."
+    return Words(headline, detail, action, (cause,))
+
+
+def evidence(steps: Sequence[StepGroups]) -> tuple[SampleRef, ...]:
+    """The best-paid completions that are not right."""
+    return completions_by(steps, lambda one: None if one.reward is None or one.correct else one.reward)
 
 
 DETECTOR = Detector(
@@ -77,6 +104,8 @@ DETECTOR = Detector(
     needs=("reward", "eval/accuracy"),
     check=check,
     words=words,
-    roots=("length_pays", "auxiliary_reward", "wrong_mask", "kl_runaway"),
-    measure="loss of held-out accuracy since its best",
+    evidence=evidence,
+    roots=("length_pays", "length_grows", "auxiliary_reward", "wrong_mask", "kl_runaway", "reward_falls"),
+    hidden_when_solved=True,
+    measure="fall of held-out accuracy",
 )

@@ -88,6 +88,6 @@ DETECTOR = Detector(
     check=check,
     words=words,
     evidence=evidence,
-    roots=("reward_falls", "not_finite", "wrong_mask", "kl_runaway", "length_pays"),
+    roots=("reward_falls", "length_grows", "not_finite", "wrong_mask", "kl_runaway", "length_pays"),
     measure="share of answers cut off, mean of 20 steps",
 )
