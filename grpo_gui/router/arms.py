@@ -1,5 +1,6 @@
 """What the ratings say of each model in each class: shrunk, discounted means, with cost and latency beside them."""
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,7 @@ CLASS_STRENGTH = 25.0  # ratings that "this class is as hard as the others" is w
 POOLED_DISCOUNT = 0.9995  # what a rating leaves of the older ones in the means over all classes
 _QUALITY_RANGE = (0.02, 0.98)  # of a prior: neither certain failure nor certain success
 
-# What an alarm leaves of the older ratings. In a class: of the model there, of the class, of the model elsewhere, of all.
+# What an alarm in a class leaves of older ratings: of the model there, of the class, of the model elsewhere, of all.
 _KEPT_OF_CELL, _KEPT_OF_CLASS, _KEPT_OF_MODEL, _KEPT_OF_REST = 0.0, 0.3, 0.3, 0.7
 _KEPT_OVERALL = 0.05  # when a model changed over all classes
 
@@ -38,9 +39,7 @@ class Beliefs:
 
     def utility(self, trade_off: TradeOff) -> Float64Array:
         """The expected reward under the trade-off."""
-        return (
-            self.quality - trade_off.cost_weight * self.cost - trade_off.latency_weight * self.latency_s
-        )
+        return self.quality - trade_off.cost_weight * self.cost - trade_off.latency_weight * self.latency_s
 
     def deviation(self) -> Float64Array:
         """The posterior standard deviation of the quality, that of a Beta distribution."""
@@ -64,6 +63,7 @@ class ArmStatistics:
         self._difficulty: Float64Array = np.zeros((2, 0))  # (ratings, quality less the model's level) x class
         self._counts: Float64Array = np.zeros((0, 0))  # real ratings, class x model
         self._drift = DriftDetector()
+        self._make_room()
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -75,12 +75,20 @@ class ArmStatistics:
         """The known models, in the order in which they came."""
         return tuple(self._models)
 
-    def indices(self, models: tuple[str, ...]) -> Int64Array:
-        """The places of models, new ones added."""
+    @property
+    def known(self) -> Container[str]:
+        """The known models, to look a name up."""
+        return self._models.keys()
+
+    def introduce(self, models: Iterable[str]) -> None:
+        """Make models known, in this order."""
         for model in models:
-            self._models.setdefault(model, len(self._models))
+            self._models.setdefault(model, len(self._models) + 1)
         self._make_room()
-        return np.array([self._models[model] for model in models], dtype=np.int64)
+
+    def places(self, models: tuple[str, ...]) -> Int64Array:
+        """The columns of models; a model that is not known has column 0, which never gets a rating."""
+        return np.array([self._models.get(model, 0) for model in models], dtype=np.int64)
 
     def rename(self, old: str, new: str) -> None:
         """Give a model's history to another name."""
@@ -107,7 +115,8 @@ class ArmStatistics:
 
     def add(self, query_class: str, model: str, outcome: Outcome) -> DriftAlarm | None:
         """Take a rating; on a drift alarm most of what the alarm concerns is forgotten."""
-        column = self.indices((model,))
+        self.introduce((model,))
+        column = self.places((model,))
         row = self._classes.setdefault(query_class, len(self._classes))
         self._make_room()
         expected = float(self.beliefs(query_class, column).quality[0])
@@ -129,13 +138,13 @@ class ArmStatistics:
     def drift_level(self) -> DriftLevel | None:
         """How near the drift alarm is; None before the first rating."""
         found = self._drift.highest()
-        if found is None:
+        if found is None or not self._classes:
             return None
         value, alarm, model, row = found
-        return DriftLevel(value, alarm, self.models[model], None if row is None else self.classes[row])
+        return DriftLevel(value, alarm, self.models[model - 1], None if row is None else self.classes[row])
 
     def _make_room(self) -> None:
-        classes, models = len(self._classes), len(self._models)
+        classes, models = len(self._classes), len(self._models) + 1
         if self._counts.shape[0] >= classes and self._counts.shape[1] >= models:
             return
         self._cells = grown(self._cells, (4, classes, models))

@@ -24,12 +24,12 @@ class RouterConfig:
     group_size: int = 4
     temperature: float = 1.0
     learning_rate: float = 0.05
-    pull: float = 0.2
+    pull: float = 0.3
     logit_cap: float = 4.0
     probability_floor: float = 0.02
     prior_strength: float = 12.0
     exploration: float = 0.45
-    proposal_floor: float = 0.0005
+    proposal_floor: float = 0.002
     discount: float = 0.999
 
     def __post_init__(self) -> None:
