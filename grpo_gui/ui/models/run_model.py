@@ -48,7 +48,7 @@ class RunModel(QObject):
         self.notes: tuple[NoteRecord, ...] = ()
         self.newest: ShownStep | None = None
         self.is_loading = False
-        self.smoothing = 0.0  # what the plots will ask for, done in the background for a run that is opened
+        self._smoothing = 0.0
         self._workspace = workspace
         self._early: list[Event] = []  # came while the store was being read
         self._settle = QTimer(self)
@@ -58,6 +58,10 @@ class RunModel(QObject):
         workspace.run_selected.connect(self._select)
         workspace.events.connect(self._take_events)
         workspace.store_grew.connect(self._read_on)
+
+    def smooth_with(self, weight: float) -> None:
+        """What the plots will ask for: a run that is opened is smoothed in the background already."""
+        self._smoothing = weight
 
     def open(self) -> None:
         """Open the run that is selected already; others follow by themselves."""
@@ -72,7 +76,7 @@ class RunModel(QObject):
         self._settle.stop()
         self.opened.emit()
         if run is not None:
-            reading = partial(_open_run, run_id=run.id, smoothing=self.smoothing)
+            reading = partial(_open_run, run_id=run.id, smoothing=self._smoothing)
             self._workspace.read(reading, self._take_run, self._open_failed, key="train.open")
 
     def _take_run(self, loaded: tuple[RunSeries, StoredPart]) -> None:

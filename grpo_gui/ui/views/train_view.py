@@ -100,8 +100,8 @@ class TrainView(QWidget):
 
     def _connect(self) -> None:
         workspace, model, focus = self._workspace, self.model, self.focus
-        model.smoothing = self.plots.smoothing
-        self.plots.smoothing_changed.connect(lambda weight: setattr(model, "smoothing", weight))
+        model.smooth_with(self.plots.smoothing)
+        self.plots.smoothing_changed.connect(model.smooth_with)
         model.opened.connect(self._open)
         model.grown.connect(self._grow)
         model.changes_changed.connect(self._show_changes)
