@@ -18,10 +18,10 @@ class Launcher:
     def __init__(self, database: Path, writer: StoreWriter, pump: EventPump) -> None:
         self._database, self._writer, self._pump = database, writer, pump
 
-    def start(self, config: TrainConfig, run_id: int, *, resume: bool) -> TrainerHandle:
+    def start(self, config: TrainConfig, run_id: int, *, resume: bool, snapshot: Path | None = None) -> TrainerHandle:
         """Start the embedded trainer."""
-        sink = TeeSink(self._writer.emit, self._pump.put, self._writer.congestion)
-        return TrainerThread(config, run_id, sink, run_files_dir(self._database, run_id), resume)
+        sink = TeeSink(self._writer, self._pump.put)
+        return TrainerThread(config, run_id, sink, run_files_dir(self._database, run_id), resume, snapshot)
 
     def start_in_background(self, run_id: int) -> TrainerHandle:
         """Start a process that goes on with a run that was handed over; takes seconds."""

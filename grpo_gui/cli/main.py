@@ -6,9 +6,12 @@ from pathlib import Path
 import click
 
 from grpo_gui import __version__
+from grpo_gui.cli.export import export
 from grpo_gui.cli.listing import check, runs
 from grpo_gui.cli.options import database_option
 from grpo_gui.cli.pretrain import pretrain
+from grpo_gui.cli.resume import resume
+from grpo_gui.cli.sample import sample
 from grpo_gui.cli.train import train
 from grpo_gui.errors import BadInputError, GrpoGuiError
 
@@ -26,7 +29,7 @@ def cli(context: click.Context, database: Path | None) -> None:
         context.exit(open_window(database))
 
 
-for command in (train, runs, pretrain, check):
+for command in (train, resume, runs, sample, export, pretrain, check):
     cli.add_command(command)
 
 

@@ -3,6 +3,7 @@
 import queue
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -12,11 +13,14 @@ import click
 from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_output
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.commands import Command, Stop
-from grpo_gui.events import RunStatus
+from grpo_gui.events import Event, RunStatus
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.headless import train_headless
 from grpo_gui.training.presets import preset_config
 from grpo_gui.training.validation import parse_override
+
+Commands = queue.SimpleQueue[Command]
+Watch = Callable[[Event], None]
 
 BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 
@@ -27,6 +31,7 @@ BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 @click.option("--steps", type=int, help="Steps to train; a step is one rollout with its inner updates.")
 @click.option("--seed", type=int, help="Same seed and settings on the same machine: the same numbers.")
 @click.option("--device", help="auto, cpu, cuda:N or mps.")
+@click.option("--model", help="A folder with a checkpoint, or builtin.")
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Any other setting; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per step instead of the progress bar.")
 @click.option("--continue", "continued_run", type=int, hidden=True, help="Used by the window's background training.")
@@ -39,6 +44,7 @@ def train(
     steps: int | None,
     seed: int | None,
     device: str | None,
+    model: str | None,
     overrides: tuple[str, ...],
     as_json: bool,
     continued_run: int | None,
@@ -50,7 +56,7 @@ def train(
         from grpo_gui.training.background import continue_run
 
         sys.exit(exit_code(continue_run(continued_run, database)))
-    config = _config(preset, task, {"steps": steps, "seed": seed, "device": device}, overrides)
+    config = _config(preset, task, {"steps": steps, "seed": seed, "device": device, "model": model}, overrides)
     status, _ = train_with_output(config, database, as_json=as_json)
     sys.exit(exit_code(status))
 
@@ -70,16 +76,25 @@ def _config(
 
 def train_with_output(config: TrainConfig, database: Path, *, as_json: bool) -> tuple[RunStatus, int]:
     """Train a new run, print what happens, and return how it ended and its id. Must run in the main thread."""
-    commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+    run_ids: list[int] = []
+
+    def train_new(commands: Commands, watch: Watch) -> RunStatus:
+        return train_headless(config, database, commands=commands, watch=watch, started=run_ids.append)
+
+    status = with_output(config, train_new, as_json=as_json)
+    click.echo(ending(status, run_ids[0], str(database)), err=as_json)
+    return status, run_ids[0]
+
+
+def with_output(config: TrainConfig, work: Callable[[Commands, Watch], RunStatus], *, as_json: bool) -> RunStatus:
+    """Print what happens in a run of `config` while `work` trains it; signals stop it. Must run in the main thread."""
+    commands: Commands = queue.SimpleQueue()
     _stop_on_signals(commands)
     output = standard_output()
     lines = JsonLines(output, sys.stderr, steps=config.steps, eval_steps=config.eval_steps)
-    watch = lines if as_json else ProgressLine(output, steps=config.steps)
-    run_ids: list[int] = []
-    status = train_headless(config, database, commands=commands, watch=watch, started=run_ids.append)
+    status = work(commands, lines if as_json else ProgressLine(output, steps=config.steps))
     lines.flush()
-    click.echo(ending(status, run_ids[0], str(database)), err=as_json)
-    return status, run_ids[0]
+    return status
 
 
 def exit_code(status: RunStatus) -> int:
@@ -93,7 +108,7 @@ def exit_code(status: RunStatus) -> int:
             return 1
 
 
-def _stop_on_signals(commands: "queue.SimpleQueue[Command]") -> None:
+def _stop_on_signals(commands: Commands) -> None:
     """Ctrl+C and SIGTERM end the run after the micro-batch at hand; a second one ends it at once."""
 
     def stop(number: int, _frame: FrameType | None) -> None:

@@ -37,13 +37,13 @@ def list_snapshots(folder: Path) -> list[Kept]:
     return sorted(found, key=lambda snapshot: (snapshot.created_s, snapshot.step))
 
 
-def apply_rule(folder: Path, rule: KeepRule) -> list[Path]:
-    """Remove what the rule lets go and return those folders."""
+def apply_rule(folder: Path, rule: KeepRule) -> list[Kept]:
+    """Remove what the rule lets go and return it."""
     removed = []
     for snapshot in to_remove(list_snapshots(folder), rule):
         shutil.rmtree(snapshot.path, ignore_errors=True)
         if not snapshot.path.exists():
-            removed.append(snapshot.path)
+            removed.append(snapshot)
     return removed
 
 

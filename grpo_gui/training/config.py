@@ -64,6 +64,11 @@ class TrainConfig:
     # held-out evaluation, sampled at temperature 1
     eval_steps: int = 10  # 0: never
     eval_prompts: int = 64
+    # snapshots; one is always made at the end of a run and when it is stopped
+    save_steps: int = 0  # steps between two of them; 0: never
+    save_best: bool = False  # one at every new best held-out reward
+    save_total_limit: int = 5  # the newest ones are kept, beside the best and the pinned; 0: all
+    save_only_model: bool = False  # leave the training state out: smaller, but no exact resume
     # where and how
     seed: int = 0
     device: str = "auto"  # auto, cpu, cuda:N, mps

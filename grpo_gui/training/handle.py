@@ -15,6 +15,9 @@ class EventSink(Protocol):
     def congestion(self) -> str | None:
         """Return a sentence while the trainer must wait before its next step, else None."""
 
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until all events so far are kept, so that a saved state never lies ahead of the record."""
+
 
 class TrainerHandle(Protocol):
     """A trainer somewhere: in a thread, in a child process, in an outside engine."""

@@ -8,11 +8,12 @@ from pathlib import Path
 from grpo_gui.commands import Command
 from grpo_gui.events import Event, RunStatus
 from grpo_gui.paths import run_files_dir
-from grpo_gui.store.records import NewRun
+from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.presets import run_name
-from grpo_gui.training.validation import config_to_json, validate
+from grpo_gui.training.resuming import begins_anew
+from grpo_gui.training.validation import config_from_json, config_to_json, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class _WatchedSink:
     def congestion(self) -> str | None:
         """The store's reason to wait, or None."""
         return self.writer.congestion()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait for the store's commit."""
+        return self.writer.flush(timeout_s)
 
 
 def train_headless(
@@ -70,5 +75,42 @@ def train_headless(
         from grpo_gui.training.runner import run_in_foreground
 
         return run_in_foreground(config, run_id, _WatchedSink(writer, watch), commands, run_files_dir(database, run_id))
+    finally:
+        writer.close()
+
+
+def resume_headless(
+    run: RunRecord,
+    config: TrainConfig,
+    database: Path,
+    *,
+    snapshot: Path | None,
+    commands: "queue.SimpleQueue[Command]",
+    watch: Callable[[Event], None],
+) -> RunStatus:
+    """Go on with a run in this thread, from its newest state or from one of its snapshots; return how it ended.
+
+    Args:
+        run: one that does not train now.
+        config: its own, perhaps with more steps (`config_to_resume`).
+        database: where the run is kept.
+        snapshot: one of its snapshots, or None.
+        commands: put Stop() in it to end the run early.
+        watch: called with every event after the store took it; must not raise.
+
+    Raises:
+        BadInputError: the run cannot go on.
+        StoreError: the database cannot be used.
+    """
+    before = config_from_json(run.config)
+    resume = snapshot is not None or not begins_anew(run)
+    writer = StoreWriter.open(database)
+    try:
+        if config.steps != before.steps:
+            writer.extend_run(run.id, config_to_json(config), before.steps, config.steps)
+        from grpo_gui.training.runner import run_in_foreground
+
+        folder = run_files_dir(database, run.id)
+        return run_in_foreground(config, run.id, _WatchedSink(writer, watch), commands, folder, resume, snapshot)
     finally:
         writer.close()

@@ -12,6 +12,7 @@ from torch import Tensor
 from grpo_gui.grpo.metric_sums import MetricSums
 from grpo_gui.language.policy import Policy
 from grpo_gui.tasks.problem import Task
+from grpo_gui.training.checks import WeightProbe, step_checks
 from grpo_gui.training.clock import StepClock
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.rollout import Checkpoint, Rollout, sample_rollout
@@ -35,6 +36,7 @@ class StepInProgress:
     iteration: int = 0  # inner updates done
     sums: MetricSums = field(default_factory=MetricSums)
     grad_norms: list[float] = field(default_factory=list)
+    checks: dict[str, float] = field(default_factory=dict)  # of the first inner update
 
 
 class FinishedStep(NamedTuple):
@@ -76,8 +78,11 @@ class Learner:
         progress = self.progress or self._begin(checkpoint)
         update = None
         while update is None or progress.iteration < self.config.num_iterations:
+            probe = WeightProbe(self.policy.parameters()) if progress.iteration == 0 else None
             with self.clock.measure("update"):
                 update = inner_update(self.policy, self.optimizer, progress.rollout, self.config, checkpoint)
+            if probe is not None:
+                progress.checks = step_checks(progress.rollout, update, self.policy.tokenizer, probe)
             progress.sums.merge(update.sums)
             progress.grad_norms.append(update.grad_norm)
             progress.iteration += 1
@@ -151,7 +156,7 @@ class Learner:
         group = self.config.num_generations
         self.num_tokens += sum(len(ids) for ids in rollout.read.completion_ids)
         self.num_tokens += group * sum(len(ids) for ids in rollout.prompt_ids)
-        metrics = progress.sums.result() | rollout.metrics
+        metrics = progress.sums.result() | rollout.metrics | progress.checks
         metrics["grad_norm"] = sum(progress.grad_norms) / len(progress.grad_norms)
         metrics["learning_rate"] = self.optimizer.param_groups[0]["lr"]
         metrics["num_tokens"] = float(self.num_tokens)

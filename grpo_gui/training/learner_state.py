@@ -48,10 +48,11 @@ def capture(learner: Learner) -> TrainingState:
     return TrainingState(learner.policy.state_dict(), tensors, values)
 
 
-def restore(learner: Learner, state: TrainingState) -> None:
+def restore(learner: Learner, state: TrainingState, *, is_branch: bool = False) -> None:
     """Put a new learner of the same run where the state was captured.
 
-    Changed hyperparameters come back; everything else of the config is the learner's own.
+    Changed hyperparameters come back; everything else of the config is the learner's own. A branch keeps all of its
+    own config; it draws its own random numbers when its seed differs, and begins with a whole step.
 
     Raises:
         ModelError: the weights belong to a model of another shape.
@@ -68,13 +69,17 @@ def restore(learner: Learner, state: TrainingState) -> None:
         learner.step = int(values["step"])
         learner.optimizer_step = int(values["optimizer_step"])
         learner.num_tokens = int(values["num_tokens"])
-        learner.config = with_hyperparameters_of(learner.config, values["config"])
-        learner.next_config = with_hyperparameters_of(learner.config, values["next_config"])
         version, words, gauss = values["random"]
         random_state = RandomState(state.tensors["random.sampling"], (version, tuple(words), gauss))
+        _restore_optimizer(learner, state)
+        if is_branch:
+            if config_from_json(values["config"]).seed == learner.config.seed:
+                learner.set_random_state(random_state)
+            return
+        learner.config = with_hyperparameters_of(learner.config, values["config"])
+        learner.next_config = with_hyperparameters_of(learner.config, values["next_config"])
         learner.set_random_state(random_state)
         learner.step_start = random_state if values["step_begun"] else None
-        _restore_optimizer(learner, state)
         if values["progress"] is not None:
             _restore_progress(learner, state)
     except (KeyError, ValueError, TypeError) as error:
@@ -108,6 +113,7 @@ def _progress_values(progress: StepInProgress, clock: StepClock) -> dict[str, An
     return {
         "iteration": progress.iteration,
         "grad_norms": progress.grad_norms,
+        "checks": progress.checks,
         "seconds": clock.parts,
         "temperature": drawn.temperature,
         "rewards": rewards,
@@ -142,5 +148,6 @@ def _restore_progress(learner: Learner, state: TrainingState) -> None:
         share=float(parts["share"]),
     )
     iteration = int(values["iteration"])
-    learner.progress = StepInProgress(rollout, iteration, sums, [float(norm) for norm in values["grad_norms"]])
+    norms = [float(norm) for norm in values["grad_norms"]]
+    learner.progress = StepInProgress(rollout, iteration, sums, norms, values.get("checks", {}))
     learner.clock = StepClock(values["seconds"])

@@ -165,6 +165,12 @@ def _bf16(config: TrainConfig) -> str | None:
     return None
 
 
+def _save_best(config: TrainConfig) -> str | None:
+    if config.save_best and not config.eval_steps:
+        return "The best snapshot is chosen by held-out reward, which is never measured; set eval_steps above 0."
+    return None
+
+
 CHECKS: dict[str, Check] = {
     "task": _choice("task", "The task", TASK_NAMES),
     "task_mix": _task_mix,
@@ -208,6 +214,9 @@ CHECKS: dict[str, Check] = {
     "top_p": _number("top_p", "The probability mass to sample from (top_p)", 0.0, 1.0, above=True),
     "eval_steps": _whole("eval_steps", "The steps between held-out evaluations (0: never)", 0, 10_000_000),
     "eval_prompts": _whole("eval_prompts", "The number of held-out prompts", 1, 100_000),
+    "save_steps": _whole("save_steps", "The steps between snapshots (0: never)", 0, 10_000_000),
+    "save_best": _save_best,
+    "save_total_limit": _whole("save_total_limit", "The number of newest snapshots to keep (0: all)", 0, 100_000),
     "seed": _whole("seed", "The seed", 0, LARGEST_SEED),
     "device": _device,
     "threads": _whole("threads", "The number of processor threads", 1, 1024),

@@ -21,8 +21,11 @@ def run_in_foreground(
     commands: "queue.SimpleQueue[Command]",
     state_dir: Path,
     resume: bool = False,
+    snapshot: Path | None = None,
 ) -> RunStatus:
     """Train the run and return how it ended. Never raises: what goes wrong becomes a RunFailed event.
+
+    `resume` and `snapshot` say where to begin; see `Trainer`.
 
     torch is imported here, so the first seconds go by before the trainer says more than that it is loading.
     """
@@ -31,7 +34,7 @@ def run_in_foreground(
     try:
         from grpo_gui.training.trainer import Trainer
 
-        trainer = Trainer(config, run_id, sink, commands, state_dir, resume)
+        trainer = Trainer(config, run_id, sink, commands, state_dir, resume, snapshot)
         return trainer.run()
     except GrpoGuiError as error:
         failed = RunFailed(run_id, trainer.step if trainer else 0, str(error), "")

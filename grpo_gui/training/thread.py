@@ -17,13 +17,19 @@ class TrainerThread:
     """
 
     def __init__(
-        self, config: TrainConfig, run_id: int, sink: EventSink, state_dir: Path, resume: bool = False
+        self,
+        config: TrainConfig,
+        run_id: int,
+        sink: EventSink,
+        state_dir: Path,
+        resume: bool = False,
+        snapshot: Path | None = None,
     ) -> None:
         self._run_id = run_id
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._thread = threading.Thread(
             target=run_in_foreground,
-            args=(config, run_id, sink, self._commands, state_dir, resume),
+            args=(config, run_id, sink, self._commands, state_dir, resume, snapshot),
             name=f"trainer of run {run_id}",
             daemon=True,
         )

@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 
 from grpo_gui.commands import Command
-from grpo_gui.errors import BadInputError, TrainingError
+from grpo_gui.errors import BadInputError, SnapshotError, TrainingError
 from grpo_gui.events import (
     EvalCompleted,
     Event,
@@ -43,7 +43,10 @@ from grpo_gui.training.handle import EventSink
 from grpo_gui.training.learner import FinishedStep, Learner
 from grpo_gui.training.learner_state import capture, restore
 from grpo_gui.training.samples import group_samples
+from grpo_gui.training.save_clock import SaveClock
+from grpo_gui.training.snapshotting import Snapshotter
 from grpo_gui.training.state import load_state, newest_state, save_state
+from grpo_gui.training.taking_up import take_up_snapshot
 from grpo_gui.training.validation import advice, validate
 
 logger = logging.getLogger(__name__)
@@ -51,6 +54,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONGESTION_POLL_S = 0.05
+FLUSH_TIMEOUT_S = 5.0  # for the record to catch up with a state that is about to be saved
 
 
 class _EndOfRunError(Exception):
@@ -72,8 +76,9 @@ class Trainer:
         sink: takes the events.
         commands: read between micro-batches. Those that wait before the start count too: after a Step the run does
             one step and pauses.
-        state_dir: the run's own folder for training states; made when the first one is saved.
-        resume: go on from the newest state in `state_dir` instead of starting anew.
+        state_dir: the run's own folder for training states and snapshots; made when the first one is saved.
+        resume: go on with this run, from the newest state in `state_dir` or from `snapshot`, instead of starting anew.
+        snapshot: begin where this snapshot was made; without `resume` it is another run's, and this one its branch.
     """
 
     def __init__(
@@ -84,6 +89,7 @@ class Trainer:
         commands: "queue.SimpleQueue[Command]",
         state_dir: Path,
         resume: bool = False,
+        snapshot: Path | None = None,
     ) -> None:
         self._config = config
         self._run_id = run_id
@@ -91,6 +97,10 @@ class Trainer:
         self._controls = Controls(commands)
         self._state_dir = state_dir
         self._resume = resume
+        self._snapshot = snapshot
+        self._snapshots = Snapshotter(config, run_id, state_dir, sink.emit)
+        self._save_clock = SaveClock()
+        self._saved: Path | None = None  # the newest state
         self.step = 0  # complete steps, also for whoever reports a failure
         self._status = RunStatus.WARMING_UP
         self._held_out: list[Problem] = []
@@ -128,8 +138,7 @@ class Trainer:
         )
         make_repeatable(device)
         learner = self._load_learner(device, task)
-        if self._resume:
-            self._load(learner)
+        self._take_up(learner)
         self.step = learner.step
         notes = list(advice(self._config).values())
         if self._config.eval_steps:
@@ -137,6 +146,8 @@ class Trainer:
             notes += filter(None, [held_out_shortage(task, self._config.eval_prompts)])
         parameters = sum(parameter.numel() for parameter in learner.policy.parameters())
         self._emit(RunStarted(self._run_id, learner.step, device_label(device), parameters, versions()))
+        if self._snapshot is not None:
+            notes += filter(None, [self._save(learner)])  # from now on the run goes on from here, not from elsewhere
         self._become(RunStatus.RUNNING, " ".join(notes))
         return learner
 
@@ -151,13 +162,28 @@ class Trainer:
                 "another device, or free memory."
             ) from error
 
+    def _take_up(self, learner: Learner) -> None:
+        """Put a new learner where this run begins: in a snapshot, in its newest state, or at the start."""
+        if self._snapshot is not None:
+            manifest, values = take_up_snapshot(learner, self._snapshot, is_branch=not self._resume)
+            self._snapshots.note_step(manifest.metrics)
+            if self._resume:
+                self._snapshots.restore(values.get("snapshots", {}))
+            else:
+                self._snapshots.branch_from(manifest)
+        elif self._resume:
+            self._load(learner)
+        self._snapshots.begin(learner)
+
     def _load(self, learner: Learner) -> None:
         path = newest_state(self._state_dir)
         if path is None:
             raise TrainingError(
                 f"There is no training state in {self._state_dir}, so this run cannot go on; start a new one."
             )
-        restore(learner, load_state(path))
+        state = load_state(path)
+        restore(learner, state)
+        self._snapshots.restore(state.values.get("snapshots", {}))
 
     def _train(self, learner: Learner) -> None:
         if not self._resume:
@@ -172,6 +198,7 @@ class Trainer:
             last = learner.step == self._config.steps
             if self._config.eval_steps and (last or learner.step % self._config.eval_steps == 0):
                 self._evaluate(learner)
+            self._keep(learner)
             self._controls.step_done()
 
     def _obey(self, learner: Learner) -> None:
@@ -189,10 +216,12 @@ class Trainer:
     def _pause(self, learner: Learner, message: str) -> None:
         problem = self._save(learner)
         self._become(RunStatus.PAUSED, " ".join(filter(None, (message, problem))))
+        self._make_wished_snapshot(learner)
         while self._controls.wish is Wish.PAUSE:
             self._controls.wait()
             if self._apply_changes(learner):
                 self._save(learner)
+            self._make_wished_snapshot(learner)
         if self._controls.wish is Wish.RUN:
             self._become(RunStatus.RUNNING)
 
@@ -248,6 +277,7 @@ class Trainer:
         metrics |= {f"time/{part}": seconds for part, seconds in clock.parts.items()}
         metrics |= {"step_time": total_s, "tokens_per_second": tokens / total_s}
         self.step = learner.step
+        self._snapshots.note_step(metrics)
         self._emit(
             StepCompleted(
                 self._run_id, learner.step, learner.optimizer_step, time.time(), tuple(metrics.items()), groups
@@ -262,20 +292,56 @@ class Trainer:
             lambda: evaluate(learner.policy, self._held_out, learner.scorer, self._config),
             f"in the evaluation after step {learner.step}",
         )
+        self._snapshots.note_evaluation(metrics)
         self._emit(EvalCompleted(self._run_id, learner.step, time.time(), tuple(metrics.items())))
 
     def _end(self, learner: Learner, status: RunStatus) -> RunStatus:
-        self._become(status, self._save(learner))
+        problem = self._save(learner)
+        reason = {RunStatus.FINISHED: "end", RunStatus.STOPPED: "stop"}.get(status)
+        if reason is not None and not problem and self._snapshots.is_new(learner):
+            problem = self._make_snapshot(learner, reason, self._saved)
+        self._become(status, problem)
         return status
+
+    def _keep(self, learner: Learner) -> None:
+        """Between two steps: make the snapshot that is due or was asked for, or save the state now and then."""
+        self._controls.poll()
+        reason = "hand" if self._controls.take_snapshot_wish() else self._snapshots.due(learner.step)
+        if reason is None and not self._save_clock.is_due():
+            return
+        self._sink.flush(FLUSH_TIMEOUT_S)
+        with self._save_clock.saving():
+            problem = "" if reason is not None and self._config.save_only_model else self._save(learner)
+            if reason is not None and not problem:
+                problem = self._make_snapshot(learner, reason, self._saved)
+        if problem:
+            self._say(problem)
+
+    def _make_wished_snapshot(self, learner: Learner) -> None:
+        """While paused, where the state is saved already: make a snapshot if one was asked for."""
+        if self._controls.take_snapshot_wish() and (problem := self._make_snapshot(learner, "hand", self._saved)):
+            self._say(problem)
 
     def _save(self, learner: Learner) -> str:
         """Save the training state; return a sentence when that failed (the run itself is not harmed)."""
+        state = capture(learner)
+        state.values["snapshots"] = self._snapshots.values()
         try:
-            path = save_state(self._state_dir, capture(learner))
+            self._saved = save_state(self._state_dir, state)
         except TrainingError as error:
             logger.warning("%s", error)
+            self._saved = None  # an older state must not pass for this one
             return str(error)
-        self._emit(StateSaved(self._run_id, learner.step, str(path)))
+        self._emit(StateSaved(self._run_id, learner.step, str(self._saved)))
+        return ""
+
+    def _make_snapshot(self, learner: Learner, reason: str, state: Path | None) -> str:
+        """Make a snapshot with that state; return a sentence when that failed (the run itself is not harmed)."""
+        try:
+            self._snapshots.make(learner, reason, None if self._config.save_only_model else state)
+        except SnapshotError as error:
+            logger.warning("%s", error)
+            return str(error)
         return ""
 
     def _become(self, status: RunStatus, message: str = "") -> None:

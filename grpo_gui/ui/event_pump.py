@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from grpo_gui.events import Event, StepCompleted
+from grpo_gui.training.handle import EventSink
 
 INTERVAL_MS = 33
 MAX_QUEUED_STEPS = 64  # beyond this the window lags by seconds: it then reads the gap from the store
@@ -75,16 +76,18 @@ class EventPump(QObject):
 class TeeSink:
     """An EventSink that hands each event to the store and to the window; the store decides on waiting."""
 
-    def __init__(
-        self, keep: Callable[[Event], None], show: Callable[[Event], None], congestion: Callable[[], str | None]
-    ) -> None:
-        self._keep, self._show, self._congestion = keep, show, congestion
+    def __init__(self, store: EventSink, show: Callable[[Event], None]) -> None:
+        self._store, self._show = store, show
 
     def emit(self, event: Event) -> None:
         """Hand the event to both; never blocks, never raises."""
-        self._keep(event)
+        self._store.emit(event)
         self._show(event)
 
     def congestion(self) -> str | None:
         """Return the store's reason for the trainer to wait, or None."""
-        return self._congestion()
+        return self._store.congestion()
+
+    def flush(self, timeout_s: float) -> bool:
+        """Wait until the store has committed all events so far; False when `timeout_s` was not enough."""
+        return self._store.flush(timeout_s)

@@ -79,11 +79,11 @@ def test_that_the_rule_removes_folders_and_leaves_pinned_ones(tmp_path, tiny_mod
     for step in (10, 20, 30, 40):
         make_snapshot(tmp_path / f"step-{step}", tiny_model, step=step, created_s=float(step), metrics={})
     set_pinned(tmp_path / "step-10", True)
-    assert [path.name for path in apply_rule(tmp_path, KeepRule(1))] == ["step-20", "step-30"]
+    assert [gone.path.name for gone in apply_rule(tmp_path, KeepRule(1))] == ["step-20", "step-30"]
     assert [(item.step, item.pinned) for item in list_snapshots(tmp_path)] == [(10, True), (40, False)]
     set_pinned(tmp_path / "step-10", False)
     assert not is_pinned(tmp_path / "step-10")
-    assert [path.name for path in apply_rule(tmp_path, KeepRule(1))] == ["step-10"]
+    assert [gone.path.name for gone in apply_rule(tmp_path, KeepRule(1))] == ["step-10"]
 
 
 def test_that_a_damaged_snapshot_is_never_removed_by_the_rule(tmp_path, tiny_model):

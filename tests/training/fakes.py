@@ -108,6 +108,9 @@ class Sink:
     def congestion(self) -> str | None:
         return next(self.busy, None)
 
+    def flush(self, timeout_s: float) -> bool:
+        return True
+
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -127,11 +130,12 @@ class Rig:
     config: TrainConfig
     state_dir: Path
     resume: bool = False
+    snapshot: Path | None = None
     sink: Sink = field(default_factory=Sink)
     commands: "queue.SimpleQueue[Command]" = field(default_factory=queue.SimpleQueue)
 
     def run(self) -> RunStatus:
-        return Trainer(self.config, 7, self.sink, self.commands, self.state_dir, self.resume).run()
+        return Trainer(self.config, 7, self.sink, self.commands, self.state_dir, self.resume, self.snapshot).run()
 
     def post_at_step(self, step: int, *commands: Command) -> "Rig":
         """Post commands as soon as `step` is complete."""

@@ -61,6 +61,9 @@ class HandingOver:
     def congestion(self) -> None:
         return None
 
+    def flush(self, timeout_s: float) -> bool:
+        return self.writer.flush(timeout_s)
+
 
 def hand_over_a_run(writer: StoreWriter, database: Path, config: TrainConfig) -> int:
     run_id = writer.create_run(NewRun("test", config.task, config_to_json(config), config.seed, config.device))

@@ -53,10 +53,25 @@ def test_that_the_timer_delivers_events_put_from_another_thread(qapp, qtbot):
     assert caught.args[0][0].step == 1
 
 
+class Store:
+    """Keeps events, and has a reason to wait."""
+
+    def __init__(self):
+        self.kept = []
+        self.emit = self.kept.append
+
+    def congestion(self):
+        return "The disk is full."
+
+    def flush(self, timeout_s):
+        return timeout_s > 1
+
+
 def test_that_the_tee_hands_each_event_to_store_and_window_and_asks_the_store_about_waiting():
-    kept, shown = [], []
-    sink = TeeSink(kept.append, shown.append, lambda: "The disk is full.")
+    store, shown = Store(), []
+    sink = TeeSink(store, shown.append)
     event = step_completed()
     sink.emit(event)
-    assert kept == shown == [event]
+    assert store.kept == shown == [event]
     assert sink.congestion() == "The disk is full."
+    assert (sink.flush(2.0), sink.flush(0.5)) == (True, False)

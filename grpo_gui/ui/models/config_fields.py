@@ -14,6 +14,7 @@ GROUPS = (
     ("advantage", "Advantages"),
     ("sampling", "Sampling"),
     ("evaluation", "Held-out evaluation"),
+    ("snapshots", "Snapshots"),
     ("machine", "Machine"),
 )
 
@@ -268,6 +269,36 @@ _FIELDS = (
         "whole",
         "evaluation",
         "How many prompts an evaluation answers, one completion each.",
+    ),
+    ConfigField(
+        "save_steps",
+        "Steps between snapshots",
+        "whole",
+        "snapshots",
+        "Every so many steps the model is kept as a folder that other tools load. One is made at the end in any case.",
+        "0: only at the end",
+    ),
+    ConfigField(
+        "save_total_limit",
+        "Newest ones to keep",
+        "whole",
+        "snapshots",
+        "Older snapshots make room for new ones; the best by held-out reward and pinned ones always stay.",
+        "0: all",
+    ),
+    ConfigField(
+        "save_best",
+        "One at each new best",
+        "switch",
+        "snapshots",
+        "Also make a snapshot whenever an evaluation finds a higher held-out reward than all before it.",
+    ),
+    ConfigField(
+        "save_only_model",
+        "Without training state",
+        "switch",
+        "snapshots",
+        "Leave out optimizer and random state: a third of the size, but a run cannot be resumed exactly from it.",
     ),
     ConfigField(
         "threads",
