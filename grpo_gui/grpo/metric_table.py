@@ -249,6 +249,32 @@ RUN_ROWS: tuple[Row, ...] = (
         "%",
         "How busy the graphics card was, in percent, when the step ended.",
     ),
+    (
+        "check/first_ratio",
+        "Check: ratio",
+        "",
+        "How far the ratio of a token is from 1 at the first inner update, at most. It must be 0 but for rounding: the "
+        "model has to recognise its own samples.",
+    ),
+    (
+        "check/mask_tokens",
+        "Check: mask",
+        "tokens",
+        "Tokens that were trained on minus the tokens of the answers that were. It must be 0.",
+    ),
+    (
+        "check/end_in_mask",
+        "Check: end token",
+        "",
+        "Share of the answers that ended whose end token was trained on. It must be 1, or answers never learn to end.",
+    ),
+    (
+        "check/weights_change",
+        "Check: weights",
+        "",
+        "How much the first inner update changed the weights, as a share of their length, measured on the first 1024 "
+        "entries of each tensor.",
+    ),
     ("time/rollout", "Time: rollout", "s", "Time spent sampling the completions."),
     ("time/reward", "Time: reward", "s", "Time spent in the reward functions."),
     (

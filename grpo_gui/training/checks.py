@@ -26,7 +26,8 @@ class WeightProbe:
     def relative_change(self) -> Tensor:
         """Length of the change since this probe was made, against the length of the weights; a scalar."""
         change: Tensor = torch.linalg.vector_norm(self._joined() - self._before)
-        return change / torch.linalg.vector_norm(self._before).clamp_min(1e-12)
+        whole: Tensor = torch.linalg.vector_norm(self._before)
+        return change / whole.clamp_min(1e-12)
 
     def _joined(self) -> Tensor:
         return torch.cat([part.float() for part in self._parts])
