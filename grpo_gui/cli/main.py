@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from grpo_gui import __version__
+from grpo_gui.cli.diagnose import diagnose
 from grpo_gui.cli.export import export
 from grpo_gui.cli.listing import check, runs
 from grpo_gui.cli.options import database_option
@@ -29,7 +30,7 @@ def cli(context: click.Context, database: Path | None) -> None:
         context.exit(open_window(database))
 
 
-for command in (train, resume, runs, sample, export, pretrain, check):
+for command in (train, resume, runs, sample, export, pretrain, check, diagnose):
     cli.add_command(command)
 
 

@@ -53,7 +53,7 @@ class Progress:
         moved = f"{self.change:+.2f} in {step_words(self.steps)} (likely {self.low:+.2f} to {self.high:+.2f})"
         moved = moved.replace("-", "−")
         if self.verdict is not Verdict.UNCLEAR:
-            return f"{name} is {self.verdict.value}: {moved}."
+            return f"{name}: {self.verdict.value}, {moved}."
         return f"{name}: {moved}; {self.verdict.value}, about {self.more_steps} more steps to see +{GAIN}."
 
 
