@@ -13,11 +13,12 @@ from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.diagnose.codec import finding_to_dict
 from grpo_gui.diagnose.dead_compute import dead_compute
 from grpo_gui.diagnose.engine import Diagnosis
+from grpo_gui.diagnose.evidence import SampleRef
 from grpo_gui.diagnose.finding import Finding, FindingState
 from grpo_gui.diagnose.learning import Verdict, learning_report
 from grpo_gui.diagnose.metric_files import diagnose_rows, read_metric_file
 from grpo_gui.diagnose.reading import Missing
-from grpo_gui.errors import BadInputError
+from grpo_gui.errors import BadInputError, StoreError
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.training.diagnosing import diagnose_run
 
@@ -35,7 +36,10 @@ def diagnose(context: click.Context, target: str, as_json: bool, database: Path 
     RUN is its number in the database (see `grpo-gui runs`); PATH a database (its newest run), a trainer_state.json, or
     metrics as JSON lines or CSV. Exit code: 0 no findings, 1 findings, 2 bad input.
     """
-    title, diagnosis, muted = _open(target, chosen_database(context, database))
+    try:
+        title, diagnosis, muted = _open(target, chosen_database(context, database))
+    except StoreError as error:
+        raise BadInputError(str(error)) from error  # 1 means findings
     output = standard_output()
     if as_json:
         output.write(json.dumps(_document(title, diagnosis, muted), ensure_ascii=False, allow_nan=False) + "\n")
@@ -115,15 +119,15 @@ def _finding_lines(one: Finding, diagnosis: Diagnosis) -> Iterator[str]:
         yield f"  Likely cause: {cause}"
     yield f"  What to do: {one.action.sentence}"
     if one.evidence:
-        places = (
-            f"step {ref.step} group {ref.group + 1}"
-            + ("" if ref.completion is None else f" answer {ref.completion + 1}")
-            for ref in one.evidence
-        )
-        yield f"  Samples that show it: {'; '.join(places)}"
-    explained = [other.title.lower() for other in diagnosis.findings if other.root == one.detector]
+        yield f"  Samples that show it: {'; '.join(map(_place, one.evidence))}"
+    explained = [other.title.lower() for other in diagnosis.symptoms_of(one.detector)]
     if explained:
         yield f"  It also explains: {', '.join(explained)}."
+
+
+def _place(ref: SampleRef) -> str:
+    answer = "" if ref.completion is None else f" answer {ref.completion + 1}"
+    return f"step {ref.step} group {ref.group + 1}{answer}"
 
 
 def _missing_lines(diagnosis: Diagnosis) -> Iterator[str]:

@@ -227,6 +227,11 @@ class Diagnosis:
         shown = [one for one in self.findings if one.state is FindingState.OPEN and one.detector not in muted]
         return tuple(shown[:MOST_OPEN])
 
+    def symptoms_of(self, detector: str) -> tuple[Finding, ...]:
+        """The findings that a finding explains, also by way of others."""
+        symptoms = {one.detector: one for one in self.findings if one.state is FindingState.SYMPTOM}
+        return tuple(one for one in symptoms.values() if _last_root(one, symptoms) == detector)
+
     @property
     def mastered_since(self) -> int | None:
         """Since which step the task counts as solved or nearly solved (a status, no finding); None: it is not."""
@@ -244,6 +249,14 @@ class Diagnosis:
 
 def _lives(finding: Finding | None) -> bool:
     return finding is not None and finding.state is not FindingState.CLOSED
+
+
+def _last_root(finding: Finding, symptoms: Mapping[str, Finding]) -> str:
+    seen = {finding.detector}
+    while finding.root in symptoms and finding.root not in seen:
+        finding = symptoms[finding.root]
+        seen.add(finding.detector)
+    return finding.root
 
 
 def _order(finding: Finding) -> tuple[int, int, int]:

@@ -94,9 +94,7 @@ def read_metric_file(path: Path) -> MetricFile:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInputError(
-            f"{path} cannot be read as a text file ({error}); give a run's number or a file of metrics."
-        ) from error
+        raise BadInputError(f"{path} cannot be read as text ({error}); give a run's number or its metrics.") from error
     config: Mapping[str, object] = {}
     if path.suffix.lower() == ".csv":
         records: Iterable[Mapping[str, object]] = csv.DictReader(text.splitlines())

@@ -61,7 +61,11 @@ def words(reading: Reading, facts: RunFacts) -> Words:
             "KL measures how differently the model answers from the one this run began with; 0 is no difference, and "
             f"above {number(LEVEL)} little of what it could do before is usually left."
         )
-    cause = "The learning rate is so high that each update overshoots, or nothing holds the model back (beta is 0)."
+    cause = "The learning rate is so high that each update overshoots."
+    if facts.beta == 0:
+        cause = (
+            "The learning rate is so high that each update overshoots, and nothing holds the model back (beta is 0)."
+        )
     return Words(headline, detail, lower_learning_rate(facts, go_back=True), (cause,))
 
 
