@@ -1,12 +1,12 @@
-"""Phosphor icons through qtawesome, coloured from the theme and rebuilt when it changes."""
+"""Phosphor icons by meaning, coloured from the theme and rebuilt when it changes."""
 
 from collections.abc import Callable
 
-import qtawesome
 from PySide6.QtCore import QObject, QSize
 from PySide6.QtGui import QAction, QIcon, QPixmap
 
 from grpo_gui.ui import theme
+from grpo_gui.ui.glyphs import GlyphEngine
 
 ICONS: dict[str, str] = {
     "train": "ph.chart-line",
@@ -54,14 +54,13 @@ ICONS: dict[str, str] = {
     "keys": "ph.keyboard",
     "more": "ph.dots-three",
 }
-"""What an icon means -> its name in qtawesome. Views name the meaning, never the font's name."""
+"""What an icon means -> its Phosphor name. Views name the meaning, never the font's name."""
 
 
 def icon(name: str, color: str = "text2", disabled: str = "text3") -> QIcon:
     """Return the icon for a meaning of `ICONS`, drawn in a colour token of the current theme."""
     now = theme.current()
-    result: QIcon = qtawesome.icon(ICONS[name], color=now.color(color), color_disabled=now.color(disabled))
-    return result
+    return QIcon(GlyphEngine(ICONS[name], now.color(color), now.color(disabled)))
 
 
 def pixmap(name: str, color: str = "text2", size: int = 16) -> QPixmap:

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import qtawesome
-from PySide6.QtCore import QObject, QSize, Qt, QTemporaryDir, Signal
+from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
 
 from grpo_gui.ui import tokens
+from grpo_gui.ui.glyphs import glyph_pixmap
 from grpo_gui.ui.style_sheet import build_style_sheet
 
 
@@ -120,7 +120,7 @@ class ThemeKeeper(QObject):
         files = {}
         for name, (icon, token) in {"arrow": ("ph.caret-down", "text2"), "tick": ("ph.check-bold", "onaccent")}.items():
             path = Path(self._images.path()) / f"{name}-{self.theme.name}.png"
-            qtawesome.icon(icon, color=self.theme.color(token)).pixmap(QSize(24, 24)).save(str(path))
+            glyph_pixmap(icon, self.theme.color(token), 24).save(str(path))
             files[name] = path.as_posix()
         return files
 
