@@ -92,7 +92,7 @@ class Diagnosis:
         now = {name: value for name, value in values.items() if name not in late} if late else values
         self.history.append(step, {"rows": 1.0, **now})
         self.history.rows += 1
-        mastered = is_mastered(self.history)
+        mastered = self.history.mastered = is_mastered(self.history)
         if not mastered:
             self._mastered_since = None
         elif self._mastered_since is None:

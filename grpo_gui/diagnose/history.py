@@ -45,6 +45,7 @@ class History:
         self._columns: dict[str, _Column] = {}
         self.step = 0  # the step at hand
         self.rows = 0  # steps fed so far
+        self.mastered = False  # whether the task counts as solved or nearly so; see `solved`
         self.not_finite: tuple[str, ...] = ()  # names with inf or NaN in the step at hand
 
     def append(self, step: int, values: Mapping[str, float]) -> None:

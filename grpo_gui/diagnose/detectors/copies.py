@@ -6,7 +6,6 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, groups_where
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
-from grpo_gui.diagnose.solved import is_mastered
 from grpo_gui.diagnose.text import number, percent
 
 STEPS = 20
@@ -35,7 +34,7 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     everywhere = float(copies.mean())
     if everywhere < THRESHOLD:
         return Reading(False, everywhere, THRESHOLD)
-    alarm = _from_the_start(history, facts) or (_wrong_ones(history) >= THRESHOLD and not is_mastered(history))
+    alarm = _from_the_start(history, facts) or (_wrong_ones(history) >= THRESHOLD and not history.mastered)
     distinct = float(history.tail("samples/distinct", STEPS).mean())
     return Reading(alarm, everywhere, THRESHOLD, numbers={"distinct": distinct})
 

@@ -6,17 +6,22 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, groups_where, is_d
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
+from grpo_gui.diagnose.statistics import mann_kendall
 from grpo_gui.diagnose.text import percent
 
 STEPS = 20
 THRESHOLD = 0.5
 SEVERE = 0.9
 ABOVE_CHANCE = 0.25
+PATIENCE = 60
+P = 0.05
 
 
 def check(history: History, facts: RunFacts) -> Reading | Missing:
     """Mean share of groups with equal rewards over the last 20 steps >= .5, on 5 steps in a row.
 
+    Where at least half of them are all right, the task is being learned: then it is an alarm only when the reward has
+    not risen over the last 60 steps (Mann-Kendall, p < .05).
     With two completions a group, right-or-wrong rewards are equal half of the time at best, so that the threshold
     is a quarter above that best case, 2^(1-G). Source: facts of the project, B9; DAPO (2503.14476) section 3.2.
     """
@@ -27,13 +32,21 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     threshold = THRESHOLD
     if facts.num_generations is not None:
         threshold = max(THRESHOLD, 2.0 ** (1 - facts.num_generations) + ABOVE_CHANCE)
-    return Reading(
-        alarm=mean >= threshold,
-        value=mean,
-        threshold=threshold,
-        severity=Severity.SEVERE if mean >= SEVERE else Severity.WARNING,
-        numbers={} if mean < threshold else _split(history),
-    )
+    if mean < threshold:
+        return Reading(False, mean, threshold)
+    numbers = _split(history)
+    learning = numbers.get("right", 0.0) >= mean / 2 and _still_rises(history)
+    severity = Severity.SEVERE if mean >= SEVERE else Severity.WARNING
+    return Reading(not learning, mean, threshold, severity, numbers)
+
+
+def _still_rises(history: History) -> bool:
+    """Whether the reward rises, or has not been watched for long enough to say that it does not."""
+    rewards = history.tail("reward", PATIENCE)
+    if len(rewards) < PATIENCE:
+        return True
+    trend = mann_kendall(rewards)
+    return trend.z > 0 and trend.p < P
 
 
 def _split(history: History) -> dict[str, float]:
