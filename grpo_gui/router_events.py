@@ -97,10 +97,21 @@ class RouterModelRenamed:
 
 
 @dataclass(frozen=True, slots=True)
-class RouterNetworkStepped:
-    """The candidate network made training steps; `steps` counts all of them, `digest` names the weights (sha256)."""
+class RouterNetworkStarted:
+    """A candidate network begins with nothing learned. `config` is the JSON of its options."""
 
-    steps: int
+    config: str
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class RouterNetworkStepped:
+    """The candidate network makes training step number `step` on the ratings so far.
+
+    `digest` is the sha256 of its weights before the step.
+    """
+
+    step: int
     digest: str
 
 
@@ -129,6 +140,7 @@ RouterEvent = (
     | RouterTradeOffSet
     | RouterModeSet
     | RouterModelRenamed
+    | RouterNetworkStarted
     | RouterNetworkStepped
     | RouterPromoted
     | RouterRolledBack

@@ -48,6 +48,31 @@ class HashedNgrams:
         return rows
 
 
+class FeatureCache:
+    """Keeps the features of queries, by a number for each; only what is not 0."""
+
+    def __init__(self, source: FeatureSource) -> None:
+        self._source = source
+        self._kept: dict[int, tuple[npt.NDArray[np.int64], Float32Array]] = {}
+
+    @property
+    def size(self) -> int:
+        """Features of a query."""
+        return self._source.size
+
+    def __call__(self, queries: Sequence[tuple[int, str]]) -> Float32Array:
+        """Features (queries, size) of (number, query) pairs."""
+        new = {number: query for number, query in queries if number not in self._kept}
+        for number, row in zip(new, self._source(tuple(new.values())), strict=True):
+            places = np.flatnonzero(row)
+            self._kept[number] = (places, row[places])
+        rows = np.zeros((len(queries), self.size), dtype=np.float32)
+        for row, (number, _) in zip(rows, queries, strict=True):
+            places, values = self._kept[number]
+            row[places] = values
+        return rows
+
+
 def feature_source(name: str) -> FeatureSource:
     """The features by their name: "hashed n-grams", or the folder of a sentence-transformers-style model.
 

@@ -211,8 +211,18 @@ class RouterPolicy:
             self._commit(RouterRolledBack())
 
     def record(self, event: RouterEvent) -> None:
-        """Record an entry that others made: an answer, training steps of the candidate network."""
+        """Record an entry that others made: an answer, a training step of the candidate network."""
         self._commit(event)
+
+    def take(self, event: RouterEvent) -> None:
+        """Take an entry of a log: it is learned from, and not recorded again.
+
+        Raises:
+            BadInputError: it does not fit the entries before.
+        """
+        with self._lock:
+            self._state.apply(event)
+            self._cumulative.clear()
 
     # -- explaining -------------------------------------------------------------------------------
 

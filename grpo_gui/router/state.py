@@ -10,6 +10,7 @@ from grpo_gui.grpo.advantages import Float64Array
 from grpo_gui.router.arms import ArmStatistics, Beliefs
 from grpo_gui.router.config import RouterConfig
 from grpo_gui.router.drift import DriftAlarm
+from grpo_gui.router.features import Float32Array
 from grpo_gui.router.rewards import Outcome, TradeOff
 from grpo_gui.router.table import GroupUpdate, RatedGroup, TableWeights
 from grpo_gui.router_events import (
@@ -19,6 +20,7 @@ from grpo_gui.router_events import (
     RouterEvent,
     RouterModelRenamed,
     RouterModeSet,
+    RouterNetworkStarted,
     RouterNetworkStepped,
     RouterPromoted,
     RouterRated,
@@ -37,6 +39,12 @@ class Scorer(Protocol):
 
     def offsets(self, query: str, models: tuple[str, ...]) -> Float64Array:
         """What to add to the table's weights for a query, one number a model; 0 for a model it does not know."""
+
+    def offsets_of(self, features: Float32Array, models: tuple[str, ...]) -> Float64Array:
+        """The same (queries, models) for features of queries that are at hand."""
+
+    def to_bytes(self) -> bytes:
+        """A safetensors file with all that it needs."""
 
     def rename(self, old: str, new: str) -> None:
         """A model goes on under another name."""
@@ -74,6 +82,7 @@ class RouterState:
         self.newcomers: set[str] = set()
         self.scorers: list[Scorer] = []  # promoted and not rolled back; the last one is active
         self.promotions = 0
+        self.renames: list[tuple[str, str]] = []
         self.active_versions: list[int] = []
 
     @property
@@ -110,7 +119,7 @@ class RouterState:
                     raise BadInputError("No network is active, so there is nothing to roll back.")
                 self.scorers.pop()
                 self.active_versions.pop()
-            case RouterAnswered() | RouterNetworkStepped() | RouterWeightsMoved():
+            case RouterAnswered() | RouterNetworkStarted() | RouterNetworkStepped() | RouterWeightsMoved():
                 pass
         return None
 
@@ -208,6 +217,7 @@ class RouterState:
 
     def _rename(self, event: RouterModelRenamed) -> None:
         self.check_rename(event)
+        self.renames.append((event.old, event.new))
         self.arms.rename(event.old, event.new)
         names: Mapping[str, str] = {event.old: event.new}
         self.decisions = {number: _renamed_decision(made, names) for number, made in self.decisions.items()}
