@@ -44,7 +44,7 @@ class CloseGuard(QObject):
     def _ask(self) -> str:
         run = self._workspace.trained_run
         title = "A run is starting" if run is None else f"{run_title(run)} is training"
-        box = QMessageBox(QMessageBox.Icon.Question, "Close the window", f"{title}.", parent=self._window)
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "Close the window", f"{title}.", parent=self._window)
         box.setInformativeText(
             "Its state is saved either way. In the background it goes on in a process of its own; "
             "the window shows it again when it is opened."
@@ -54,6 +54,7 @@ class CloseGuard(QObject):
         keep.setEnabled(run is not None and run.steps_done > 0)
         keep.setToolTip("" if keep.isEnabled() else "Possible once the first step is done.")
         cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+        keep.setProperty("look", "primary")
         box.setDefaultButton(keep if keep.isEnabled() else cancel)
         box.setEscapeButton(cancel)
         box.exec()
@@ -62,7 +63,7 @@ class CloseGuard(QObject):
 
     def _ask_again(self) -> str:
         box = QMessageBox(
-            QMessageBox.Icon.Question,
+            QMessageBox.Icon.NoIcon,
             "Close the window",
             "The trainer is still saving its state.",
             parent=self._window,

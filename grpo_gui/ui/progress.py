@@ -38,7 +38,7 @@ class Progress(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress of the run")
         grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 8, 0)
+        grid.setContentsMargins(0, 0, 16, 0)
         grid.setVerticalSpacing(3)
         grid.addWidget(self.place, 0, 0)
         grid.addWidget(self.left, 0, 1)

@@ -100,7 +100,10 @@ class StatusBar(QStatusBar):
             self._set(self.torch, f"torch {self._workspace.torch_version} ready")
         rate = self._rate()
         busy = self._workspace.is_training
-        self._set(self.steps, f"{number(rate, 1)} steps/s" if rate is not None and busy else "" if busy else "idle")
+        if busy:
+            self._set(self.steps, f"{number(rate, 1)} steps/s" if rate is not None else "")
+        else:
+            self._set(self.steps, "idle" if self._workspace.transport_status is None else "in the background")
         tokens = self._metrics.get("tokens_per_second")
         self._set(self.tokens, f"{count(round(tokens))} tokens/s" if tokens is not None and busy else "")
         memory = self._metrics.get("system/gpu_memory_gb")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 _BASE = """
 QMainWindow, QDialog { background: $win; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QToolTip { background: $surface; color: $text; border: 1px solid $line2; padding: 4px 6px; }
 QMenuBar { background: $win; color: $text; border-bottom: 1px solid $line; padding: 0 8px; }
 QMenuBar::item { padding: 5px 10px; background: transparent; border-radius: 4px; }
@@ -29,6 +30,7 @@ QScrollBar::handle { background: $line2; border-radius: 3px; min-height: 24px; m
 QScrollBar::handle:hover { background: $ctl; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 """
 
 _LABELS = """

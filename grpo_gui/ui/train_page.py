@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from grpo_gui.events import Event, StepCompleted
@@ -23,6 +23,7 @@ class TrainPage(QStackedWidget):
         self._view: QWidget | None = None
         self._awaits_first_step = False
         self.form = form
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.addWidget(form)
         workspace.run_selected.connect(self._run_selected)
         workspace.events.connect(self._take)
@@ -66,4 +67,5 @@ class TrainPage(QStackedWidget):
     def _show(self, widget: QWidget) -> None:
         if self.currentWidget() is not widget:
             self.setCurrentWidget(widget)
+            self.setFocus()  # else Qt moves it into the first field, where the space bar does not pause
         self.form_shown.emit(self.shows_form)

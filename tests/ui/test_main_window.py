@@ -79,6 +79,7 @@ def test_that_the_first_step_replaces_the_form_with_the_plots(window, workspace,
     deliver(pump, TrainerStatus(1, RunStatus.RUNNING, 0), step_completed(1, 1))
     assert shown(window) == "plots"
     assert window.tools.progress.place.text() == "step 1 of 120"
+    assert window.focusWidget() is window.train
 
 
 def test_that_a_selected_run_shows_its_plots_its_name_and_where_it_ended(window, workspace, fake_reader, qtbot):
