@@ -27,3 +27,11 @@ class TrainingError(GrpoGuiError):
 
 class MissingExtraError(GrpoGuiError):
     """An optional package is needed; the message holds the one install command."""
+
+
+class RewardError(TrainingError):
+    """A reward function failed; the run pauses. `details` holds the completion and the traceback."""
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details

@@ -28,12 +28,13 @@ _ACTIVE = frozenset({RunStatus.WARMING_UP, RunStatus.RUNNING, RunStatus.PAUSED, 
 
 @dataclass(frozen=True, slots=True)
 class TrainerStatus:
-    """The status changed. `message` is a full sentence for the user, or empty."""
+    """The status changed. `message` is a full sentence for the user, or empty; `details` a traceback behind it."""
 
     run_id: int
     status: RunStatus
     step: int
     message: str = ""
+    details: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,11 @@ def window_state_file() -> Path:
     return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "window.ini"
 
 
+def confirmed_files_file() -> Path:
+    """The file that keeps which files with reward functions this user has confirmed, by path and hash."""
+    return Path(platformdirs.user_config_dir(APP, appauthor=False)) / "confirmed.json"
+
+
 def log_folder() -> Path:
     """The folder of the rotating log file."""
     return Path(platformdirs.user_log_dir(APP, appauthor=False))

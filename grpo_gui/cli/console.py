@@ -55,7 +55,7 @@ class JsonLines:
                 self.flush()
                 self._errors.write(f"grpo-gui: {event.message}\n{event.traceback}")
             case TrainerStatus() if event.message and event.status is not RunStatus.FAILED:
-                self._errors.write(f"{event.message}\n")
+                self._errors.write("\n".join(filter(None, (event.message, event.details))) + "\n")
             case _:
                 pass
 
@@ -94,7 +94,7 @@ class ProgressLine:
             case HyperparameterChanged():
                 self._print(f"step {event.step}: {event.name} {event.old} -> {event.new}")
             case TrainerStatus() if event.message and event.status is not RunStatus.FAILED:
-                self._print(event.message)
+                self._print("\n".join(filter(None, (event.message, event.details))))
             case RunFailed():
                 self._print(event.message)
                 if event.traceback:

@@ -12,6 +12,7 @@ import click
 
 from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_output
 from grpo_gui.cli.options import chosen_database, database_option
+from grpo_gui.cli.rewards import rewards_from_files
 from grpo_gui.commands import Command, Stop
 from grpo_gui.events import Event, RunStatus
 from grpo_gui.training.config import TrainConfig
@@ -32,6 +33,14 @@ BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 @click.option("--seed", type=int, help="Same seed and settings on the same machine: the same numbers.")
 @click.option("--device", help="auto, cpu, cuda:N or mps.")
 @click.option("--model", help="A folder with a checkpoint, or builtin.")
+@click.option(
+    "--rewards",
+    "reward_files",
+    multiple=True,
+    metavar="FILE.py[:NAME=WEIGHT]",
+    help="Reward functions of yours, in place of the preset's; repeatable. Naming the file here confirms that its code "
+    "may be run.",
+)
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Any other setting; repeatable.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per step instead of the progress bar.")
 @click.option("--continue", "continued_run", type=int, hidden=True, help="Used by the window's background training.")
@@ -45,6 +54,7 @@ def train(
     seed: int | None,
     device: str | None,
     model: str | None,
+    reward_files: tuple[str, ...],
     overrides: tuple[str, ...],
     as_json: bool,
     continued_run: int | None,
@@ -57,6 +67,8 @@ def train(
 
         sys.exit(exit_code(continue_run(continued_run, database)))
     config = _config(preset, task, {"steps": steps, "seed": seed, "device": device, "model": model}, overrides)
+    if reward_files:
+        config = replace(config, rewards=rewards_from_files(reward_files))
     status, _ = train_with_output(config, database, as_json=as_json)
     sys.exit(exit_code(status))
 

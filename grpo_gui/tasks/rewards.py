@@ -13,7 +13,10 @@ from typing import Protocol
 import regex
 
 from grpo_gui.errors import TrainingError
+from grpo_gui.tasks.math_verify_reward import check_math_verify, make_math_verify_reward
 from grpo_gui.tasks.problem import Problem
+from grpo_gui.tasks.reward_file import check_reference, parse_reference
+from grpo_gui.tasks.reward_process import ForeignReward
 
 PATTERN_TIMEOUT_S = 1.0
 NEAR_MISS = 0.2  # what all positions right would earn an answer that is not exact
@@ -164,6 +167,11 @@ def make_length_reward(tokens: str) -> RewardFunction:
     return reward
 
 
+def make_python_reward(reference: str) -> RewardFunction:
+    """Return the function that `FILE.py::function` names; it runs in a child process, see `ForeignReward`."""
+    return ForeignReward(parse_reference(reference))
+
+
 def check_pattern(pattern: str) -> str | None:
     """Return a sentence when the text is no regular expression, else None."""
     if not pattern:
@@ -245,6 +253,26 @@ REWARDS: dict[str, RewardKind] = {
             "",
             _by_answer(contains_plus_length_score),
             _check_no_argument,
+        ),
+        RewardKind(
+            "python",
+            "Function in a Python file",
+            "A function of TRL's signature in a file of yours. It runs in a process of its own with a time limit, "
+            "after you have confirmed the file.",
+            False,
+            "FILE.py::function",
+            make_python_reward,
+            check_reference,
+        ),
+        RewardKind(
+            "math_verify",
+            "Equal in mathematics (math-verify)",
+            "1 when math-verify finds the completion equal to the answer (1/2 equals 0.5 and \\frac{1}{2}), else 0. "
+            "No opinion when the answer cannot be read. Needs the package math-verify.",
+            True,
+            "",
+            make_math_verify_reward,
+            check_math_verify,
         ),
     )
 }

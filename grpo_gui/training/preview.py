@@ -1,6 +1,7 @@
 """One sampled group of the policy as it is now: what the run form shows before training."""
 
 import random
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def preview(config: TrainConfig, seed: int) -> GroupSample:
     )
     policy = load_policy(config.model, choose_device(config.device))
     scorer = Scorer(config.rewards)
-    with torch.no_grad():
+    with closing(scorer), torch.no_grad():
         rollout = sample_rollout(
             policy,
             policy,

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from grpo_gui.errors import TrainingError
 from grpo_gui.tasks.problem import Problem
+from grpo_gui.tasks.reward_process import close_reward
 from grpo_gui.tasks.rewards import REWARDS
 from grpo_gui.training.config import RewardSpec
 
@@ -39,6 +40,11 @@ class Scorer:
             values = function(prompts, completions, answer=answers, completion_ids=completion_ids, **columns)
             rewards_BF[:, index] = _checked(source, values, prompts, completions)
         return rewards_BF
+
+    def close(self) -> None:
+        """End the processes of rewards that have one."""
+        for function in self._functions:
+            close_reward(function)
 
     def total(self, rewards_BF: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Return the weighted sum (B,) over the sources that spoke; NaN where all of them abstain."""

@@ -4,13 +4,14 @@ import logging
 import queue
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
 import torch
 
 from grpo_gui.commands import Command
-from grpo_gui.errors import BadInputError, SnapshotError, TrainingError
+from grpo_gui.errors import BadInputError, RewardError, SnapshotError, TrainingError
 from grpo_gui.events import (
     EvalCompleted,
     Event,
@@ -54,6 +55,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONGESTION_POLL_S = 0.05
+AFTER_MENDING = "Mend it and press Resume to try again; without a window press Ctrl+C, then run grpo-gui resume."
 FLUSH_TIMEOUT_S = 5.0  # for the record to catch up with a state that is about to be saved
 
 
@@ -113,6 +115,10 @@ class Trainer:
             GrpoGuiError: the run cannot start, or cannot go on (the last good weights are saved then).
         """
         learner = self._prepare()
+        with closing(learner.scorer):
+            return self._run(learner)
+
+    def _run(self, learner: Learner) -> RunStatus:
         try:
             self._train(learner)
         except _EndOfRunError as end:
@@ -213,9 +219,9 @@ class Trainer:
         if self._controls.wish is Wish.HAND_OVER:
             raise _EndOfRunError(RunStatus.HANDED_OVER)
 
-    def _pause(self, learner: Learner, message: str) -> None:
+    def _pause(self, learner: Learner, message: str, details: str = "") -> None:
         problem = self._save(learner)
-        self._become(RunStatus.PAUSED, " ".join(filter(None, (message, problem))))
+        self._become(RunStatus.PAUSED, " ".join(filter(None, (message, problem))), details)
         self._make_wished_snapshot(learner)
         while self._controls.wish is Wish.PAUSE:
             self._controls.wait()
@@ -238,17 +244,21 @@ class Trainer:
             self._become(RunStatus.RUNNING)
 
     def _once_it_fits(self, learner: Learner, work: Callable[[], T], where: str) -> T:
-        """Return what `work` returns; while memory does not suffice, pause with a sentence and try again on resume."""
+        """Return what `work` returns; where memory or a reward fails, pause with a sentence and try again on resume."""
         while True:
+            sentence = details = ""
             try:
                 return work()
+            except RewardError as error:
+                sentence, details = f"{error} {AFTER_MENDING}", error.details
             except (RuntimeError, MemoryError) as error:
                 if not is_out_of_memory(error):
                     raise
             # Outside of the handler: the traceback would keep the memory in use.
             learner.release_memory()
             self._controls.pause()
-            self._pause(learner, out_of_memory_sentence(learner.config, learner.policy.device, where))
+            sentence = sentence or out_of_memory_sentence(learner.config, learner.policy.device, where)
+            self._pause(learner, sentence, details)
             self._obey(learner)
 
     def _apply_changes(self, learner: Learner) -> bool:
@@ -344,12 +354,12 @@ class Trainer:
             return str(error)
         return ""
 
-    def _become(self, status: RunStatus, message: str = "") -> None:
+    def _become(self, status: RunStatus, message: str = "", details: str = "") -> None:
         self._status = status
-        self._say(message)
+        self._say(message, details)
 
-    def _say(self, message: str) -> None:
-        self._emit(TrainerStatus(self._run_id, self._status, self.step, message))
+    def _say(self, message: str, details: str = "") -> None:
+        self._emit(TrainerStatus(self._run_id, self._status, self.step, message, details))
 
     def _emit(self, event: Event) -> None:
         self._sink.emit(event)

@@ -260,6 +260,8 @@ class Workspace(QObject):
         for event in events:
             if isinstance(event, TrainerStatus):
                 self.status = event
+                if event.details:
+                    self.problem.emit(event.message, event.details)
                 ended = ended or not event.status.is_active
                 self.status_changed.emit(event)
             elif isinstance(event, RunFailed):
