@@ -6,7 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 PICTURE_SIZE = (1440, 900)
-DRAWING_S = 0.6  # plots are drawn at 10 Hz once their data has been read
 TIMEOUT_S = 30.0  # a run without any step has nothing to wait for
 
 
@@ -36,13 +35,14 @@ def save_dashboard(database: Path, run_id: int, path: Path) -> None:
     session.workspace.set_torch_ready(version("torch"), ())
     session.show(lambda: session.workspace.select_run(run_id))
     deadline_s = time.monotonic() + TIMEOUT_S
-    drawn_after_s: float | None = None
-    while (now_s := time.monotonic()) < (drawn_after_s or deadline_s):
+    view: TrainView | None = None
+    while time.monotonic() < deadline_s and not (view and view.model.newest and session.tasks.is_idle()):
         app.processEvents()
-        view = session.window.findChild(TrainView)
-        if drawn_after_s is None and view is not None and view.model.newest is not None and session.tasks.is_idle():
-            drawn_after_s = now_s + DRAWING_S
+        view = view or session.window.findChild(TrainView)
         time.sleep(0.005)
+    if view is not None:
+        view.plots.clock.draw_all()
+    app.processEvents()
     path.parent.mkdir(parents=True, exist_ok=True)
     session.window.grab().save(str(path))
     session.window.hide()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -48,6 +48,7 @@ class PreviewCard(Card):
         self._config: TrainConfig | None = None
         self._seed = 0
         self._is_ready = False
+        self._is_owed = False  # a sample was asked for while the card was hidden
         self.again = link("Again", "again", tooltip="Sample another prompt and its completions.")
         self.header.add_widget(self.again)
         self.prompt = mono("", 13)
@@ -76,8 +77,15 @@ class PreviewCard(Card):
         self._seed += 1
         self._request()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draw the samples that were asked for while nobody could see them."""
+        super().showEvent(event)
+        if self._is_owed:
+            self._request()
+
     def _request(self) -> None:
-        if self._is_ready and self._config is not None:
+        self._is_owed = not self.isVisible()
+        if self._is_ready and self._config is not None and not self._is_owed:
             self.again.setEnabled(False)
             if not self.table.rowCount():
                 self._show_waiting("Sampling\u2026")

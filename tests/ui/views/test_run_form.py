@@ -185,6 +185,15 @@ def test_that_the_preview_is_asked_for_once_torch_is_ready_and_again_for_another
     assert sampler.requests[1][0].task == "add"
 
 
+def test_that_a_form_nobody_sees_samples_only_once_it_is_shown(form, workspace, sampler, qtbot):
+    form.hide()
+    workspace.set_torch_ready("2.13.0", ())
+    assert sampler.requests == []
+    with qtbot.waitExposed(form):
+        form.show()
+    assert len(sampler.requests) == 1
+
+
 def test_that_a_setting_that_changes_no_sample_asks_for_no_preview(form, workspace, sampler, qtbot):
     workspace.set_torch_ready("2.13.0", ())
     retype(qtbot, form.card.inputs["steps"].field, "9")
