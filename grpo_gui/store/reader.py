@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from grpo_gui.store import completion_reads, diagnosis_reads, group_reads, run_reads, series_reads, snapshot_reads
+from grpo_gui.store import (
+    completion_reads,
+    diagnosis_reads,
+    group_reads,
+    router_reads,
+    run_reads,
+    series_reads,
+    snapshot_reads,
+)
 from grpo_gui.store.reading import ReadConnection
 from grpo_gui.store.records import (
     ChangeRecord,
@@ -18,6 +26,7 @@ from grpo_gui.store.records import (
     StepTotals,
 )
 from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
+from grpo_gui.store.records_router import DecisionQuery, DecisionRecord, RouterLogEntry, WeightPoint
 from grpo_gui.store.records_snapshots import PairRating, PairRef, SeamRecord, SnapshotRecord
 
 
@@ -118,6 +127,20 @@ class StoreReader:
     def count(self, query: CompletionQuery) -> tuple[int, int]:
         """How many completions the query finds, and in how many groups."""
         return completion_reads.count(self._connection, query)
+
+    def router_log(self, after_id: int = 0) -> tuple[RouterLogEntry, ...]:
+        """The entries of the router's log after an id, in order."""
+        return router_reads.log(self._connection, after_id)
+
+    def router_decisions(
+        self, query: DecisionQuery, before: int | None = None, limit: int = 50
+    ) -> tuple[DecisionRecord, ...]:
+        """The newest of the router's decisions that the query finds, those below number `before` only."""
+        return router_reads.decisions(self._connection, query, before, limit)
+
+    def router_weights(self, query_class: str, model: str) -> tuple[WeightPoint, ...]:
+        """A weight of the router after each rating that moved it, in order."""
+        return router_reads.weight_history(self._connection, query_class, model)
 
     def findings(self, run_id: int) -> tuple[FindingRecord, ...]:
         """The findings of a run as they were saved last: open ones first, the most severe first."""

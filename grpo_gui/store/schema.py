@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from grpo_gui.store import schema_diagnosis, schema_snapshots
+from grpo_gui.store import schema_diagnosis, schema_router, schema_snapshots
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
-SCHEMA_VERSION = 3  # kept in PRAGMA user_version; one more with every migration
+SCHEMA_VERSION = 4  # kept in PRAGMA user_version; one more with every migration
 APPLICATION_ID = 0x4752504F  # "GRPO", kept in PRAGMA application_id: tells our databases from others
 
 # Conventions of all tables:
@@ -254,6 +254,14 @@ def make_migrations() -> "Migrations":
     def v3_diagnosis(db: "Database") -> None:
         run_statements(db, schema_diagnosis.TABLES)
         db.execute("PRAGMA user_version = 3")
+
+    @migrations()
+    def v4_router(db: "Database") -> None:
+        for script in (schema_router.TABLES, schema_router.INDEXES):
+            run_statements(db, script)
+        for trigger in schema_router.triggers():
+            db.execute(trigger)
+        db.execute("PRAGMA user_version = 4")
 
     return migrations
 

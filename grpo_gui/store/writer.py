@@ -12,7 +12,8 @@ from grpo_gui import __version__
 from grpo_gui.commands import Command
 from grpo_gui.errors import StoreError
 from grpo_gui.events import Event
-from grpo_gui.store import diagnosis_writes, failures, run_writes, snapshot_writes
+from grpo_gui.router_events import RouterEvent
+from grpo_gui.store import diagnosis_writes, failures, router_writes, run_writes, snapshot_writes
 from grpo_gui.store.connections import connect_writer
 from grpo_gui.store.event_queue import Call, EventQueue
 from grpo_gui.store.inserts import EventInserter
@@ -153,6 +154,10 @@ class StoreWriter:
     def extend_run(self, run_id: int, config: str, before: int, steps: int) -> None:
         """Give a run another number of steps than `before`; `config` is its whole config with them."""
         self._call(lambda: snapshot_writes.extend_run(self._connection, run_id, config, before, steps))
+
+    def append_router(self, events: Sequence[RouterEvent]) -> None:
+        """Append entries to the router's log, all or none."""
+        self._call(lambda: router_writes.append(self._connection, events))
 
     def save_findings(self, run_id: int, findings: Sequence[FindingRecord]) -> None:
         """Replace the stored findings of a run by these, in their order."""

@@ -14,6 +14,16 @@ from grpo_gui.events import (
     StateSaved,
     TrainerStatus,
 )
+from grpo_gui.router_events import (
+    ModelRating,
+    RouterAnswered,
+    RouterDecided,
+    RouterPromoted,
+    RouterRated,
+    RouterRolledBack,
+    RouterStarted,
+    RouterWeightsMoved,
+)
 from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating, PairRef
 from grpo_gui.store.schema import SCHEMA_VERSION
@@ -46,6 +56,20 @@ def fill(path):
     )
     writer.save_findings(run_id, (finding,))
     writer.mute_finding(run_id, "truncation")
+    writer.append_router(
+        (
+            RouterStarted('{"group_size": 2}', 5),
+            RouterDecided(
+                *(1, "Which? \ud800", "short", "it has fewer than 50 characters", "table", "thompson"),
+                *(("a", "b"), (0.25, 0.75), (0.5, 0.5), ("b", "a"), (0.5, 1.0)),
+            ),
+            RouterAnswered(1, "b", "NUL \0", None, 0.5, 1.5, "It did not answer."),
+            RouterRated(1, (ModelRating("b", 0.25, 0.5, 1.5), ModelRating("a", 1.0, 0.0, 0.1))),
+            RouterWeightsMoved(1, "short", ("a", "b"), (0.1, -0.1)),
+            RouterPromoted(1, b"\0\1", 0.5, 0.25, 0.75),
+            RouterRolledBack(),
+        )
+    )
     writer.close()
 
 

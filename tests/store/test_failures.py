@@ -314,7 +314,7 @@ def test_that_a_damaged_database_is_named_by_the_reader(path):
         writer.emit(step(run_id, number))
     writer.close()
     content = bytearray(path.read_bytes())
-    schema_pages = 50
+    schema_pages = 80
     content[4096 * schema_pages :] = os.urandom(len(content) - 4096 * schema_pages)
     path.write_bytes(content)
     with StoreReader(path) as reader, pytest.raises(StoreError, match="is damaged"):

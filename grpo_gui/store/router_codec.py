@@ -1,0 +1,34 @@
+"""The kinds of the router's log entries, by the name that the database keeps."""
+
+from grpo_gui.router_events import (
+    RouterAnswered,
+    RouterDecided,
+    RouterEvent,
+    RouterModelRenamed,
+    RouterModeSet,
+    RouterNetworkStarted,
+    RouterNetworkStepped,
+    RouterPromoted,
+    RouterRated,
+    RouterRolledBack,
+    RouterStarted,
+    RouterTradeOffSet,
+    RouterWeightsMoved,
+)
+
+PLAIN: dict[str, type[RouterEvent]] = {  # kept as JSON
+    "started": RouterStarted,
+    "trade_off_set": RouterTradeOffSet,
+    "mode_set": RouterModeSet,
+    "model_renamed": RouterModelRenamed,
+    "network_started": RouterNetworkStarted,
+    "network_stepped": RouterNetworkStepped,
+    "rolled_back": RouterRolledBack,
+}
+KINDS: dict[type[RouterEvent], str] = {kind: name for name, kind in PLAIN.items()} | {
+    RouterDecided: "decided",
+    RouterAnswered: "answered",
+    RouterRated: "rated",
+    RouterWeightsMoved: "weights_moved",
+    RouterPromoted: "promoted",
+}
