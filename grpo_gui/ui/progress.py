@@ -4,12 +4,11 @@ from collections import deque
 
 from PySide6.QtWidgets import QGridLayout, QProgressBar, QSizePolicy, QWidget
 
-from grpo_gui.errors import BadInputError
 from grpo_gui.events import Event, RunStatus, StepCompleted
 from grpo_gui.store.records import RunRecord
-from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count, duration
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.workspace import Workspace
 
@@ -108,7 +107,5 @@ def _place(run: RunRecord, total: int) -> str:
 
 
 def _steps_of(run: RunRecord) -> int:
-    try:
-        return config_from_json(run.config).steps
-    except BadInputError:
-        return run.steps_done  # a run of another program
+    config = config_of(run)
+    return run.steps_done if config is None else config.steps  # None: a run of another program

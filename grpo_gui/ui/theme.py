@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import shiboken6
 from PySide6.QtCore import QObject, Qt, QTemporaryDir, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
@@ -100,6 +101,8 @@ class ThemeKeeper(QObject):
         self._app = app
         self._choice = "system"
         self._system_font = QFont(app.font())
+        self.scale = min(max(QFontInfo(self._system_font).pixelSize() / 12.0, 0.75), 2.5)
+        self.fonts: dict[tuple[float, int, bool], QFont] = {}  # painting asks for thousands a second
         self._images = QTemporaryDir()
         self.theme = Theme(dark=False)
         app.setStyle("Fusion")
@@ -110,6 +113,7 @@ class ThemeKeeper(QObject):
         self._choice = choice
         dark = choice == "dark" or (choice == "system" and self._system_is_dark())
         self.theme = Theme(dark=dark)
+        self.fonts.clear()
         self._app.setFont(_application_font(self._system_font))
         self._app.setPalette(self.theme.palette())
         self._app.setStyleSheet(build_style_sheet(self.theme.css, px, self._draw_images()))
@@ -149,13 +153,18 @@ def follow(owner: QObject, function: Callable[[], None]) -> None:
     _Follower(owner, function).call()
 
 
+_kept: list[ThemeKeeper] = []
+
+
 def _keeper() -> ThemeKeeper:
     """Return the keeper of the one running application, made at first use."""
+    if _kept and shiboken6.isValid(_kept[0]):
+        return _kept[0]
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         raise RuntimeError("the theme needs a QApplication; make one first")
-    keeper = app.findChild(ThemeKeeper)
-    return keeper if isinstance(keeper, ThemeKeeper) else ThemeKeeper(app)
+    _kept[:] = [ThemeKeeper(app)]
+    return _kept[0]
 
 
 def apply(choice: str) -> None:
@@ -170,9 +179,7 @@ def current() -> Theme:
 
 def scale() -> float:
     """Return the size of the system's font relative to the 12 px that the design is drawn for."""
-    app = QApplication.instance()
-    pixels = QFontInfo(_keeper()._system_font).pixelSize() if isinstance(app, QApplication) else 12
-    return min(max(pixels / 12.0, 0.75), 2.5)
+    return _keeper().scale
 
 
 def px(size: float) -> int:
@@ -182,6 +189,14 @@ def px(size: float) -> int:
 
 def font(size: float = 12, weight: int = 400, *, mono: bool = False) -> QFont:
     """Return the UI (or monospace) font: `size` in design pixels, weight 400, 500 or 600, tabular figures."""
+    fonts = _keeper().fonts
+    known = fonts.get((size, weight, mono))
+    if known is None:
+        known = fonts[(size, weight, mono)] = _make_font(size, weight, mono=mono)
+    return QFont(known)
+
+
+def _make_font(size: float, weight: int, *, mono: bool) -> QFont:
     result = QFont(QApplication.font())
     if mono:
         result.setFamilies(mono_families())

@@ -1,0 +1,21 @@
+"""A run's config out of its record, read once however often the window asks."""
+
+from functools import lru_cache
+
+from grpo_gui.errors import BadInputError
+from grpo_gui.store.records import RunRecord
+from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.validation import config_from_json
+
+
+def config_of(run: RunRecord | None) -> TrainConfig | None:
+    """Return the run's config; None without a run and for one of another program."""
+    return None if run is None else _read(run.config)
+
+
+@lru_cache(maxsize=16)
+def _read(text: str) -> TrainConfig | None:
+    try:
+        return config_from_json(text)
+    except BadInputError:
+        return None
