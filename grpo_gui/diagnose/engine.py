@@ -26,6 +26,7 @@ class _Watch:
     """What the diagnosis remembers of one detector."""
 
     detector: Detector
+    series: str  # where its measure is kept
     streak: int = 0  # alarms in a row
     quiet: int = 0  # readings without an alarm in a row
     streak_start: int = 0
@@ -49,7 +50,7 @@ class Diagnosis:
         self.history = History()
         self.prompts = PromptOutcomes()
         self._groups: deque[StepGroups] = deque(maxlen=GROUPS_KEPT)
-        self._watches = {detector.name: _Watch(detector) for detector in self.detectors}
+        self._watches = {detector.name: _Watch(detector, f"measure/{detector.name}") for detector in self.detectors}
         self._mastered_since: int | None = None
 
     # -- feeding ------------------------------------------------------------------------------------
@@ -131,7 +132,7 @@ class Diagnosis:
         if isinstance(reading, Missing):
             watch.streak = 0
             return
-        history.append(history.step, {f"measure/{detector.name}": reading.value})
+        history.add(watch.series, reading.value)
         if reading.alarm:
             watch.streak_start = watch.streak_start if watch.streak else history.step
             watch.streak += 1

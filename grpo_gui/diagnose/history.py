@@ -48,17 +48,20 @@ class History:
         self.mastered = False  # whether the task counts as solved or nearly so; see `solved`
         self.not_finite: tuple[str, ...] = ()  # names with inf or NaN in the step at hand
 
+    def add(self, name: str, value: float) -> None:
+        """Append one finite value of the step at hand to a series."""
+        column = self._columns.get(name)
+        if column is None:
+            column = self._columns[name] = _Column()
+        column.append(self.step, value)
+
     def append(self, step: int, values: Mapping[str, float]) -> None:
         """Append the values of one step, or further values of the step at hand; steps must not fall."""
-        columns = self._columns
         self.step = step
         odd = []
         for name, value in values.items():
             if value - value == 0.0:  # finite
-                column = columns.get(name)
-                if column is None:
-                    column = columns[name] = _Column()
-                column.append(step, value)
+                self.add(name, value)
             else:
                 odd.append(name)
         self.not_finite = tuple(odd)

@@ -10,12 +10,13 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """Three significant digits, without an exponent where it fits."""
+    """Three significant digits, without an exponent where it fits; with a real minus sign."""
     if math.isnan(value):
         return "unknown"
     if value == 0:
         return "0"
-    return f"{value:.3g}" if 1e-4 <= abs(value) < 1e6 else f"{value:.1e}"
+    text = f"{value:.3g}" if 1e-4 <= abs(value) < 1e6 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+    return f"−{text[1:]}" if value < 0 else text
 
 
 def times(value: float) -> str:

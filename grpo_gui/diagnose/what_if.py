@@ -75,7 +75,9 @@ def _one_step(
     weights = np.array([dict(settings.weights).get(name, 1.0) for name in sources])
     draws = DRAWS if wanted < size else 1
     results = [_draw(groups, wanted, size, weights, settings, generator) for _ in range(draws)]
-    means = np.nanmean(np.array(results), axis=0) if draws > 1 else np.array(results[0])
+    table = np.array(results)
+    known = ~np.isnan(table)
+    means = np.where(known, table, 0.0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
     return tuple(means.tolist())
 
 

@@ -59,7 +59,7 @@ def words(reading: Reading, facts: RunFacts) -> Words:
             "hardly get a chance."
         )
         action = Action(
-            f"Raise the upper limit (epsilon_high) to {RAISED_EPSILON_HIGH}, as DAPO does.",
+            f"Raise the upper limit (epsilon_high) to {RAISED_EPSILON_HIGH}, a common value.",
             setting="epsilon_high",
             value=RAISED_EPSILON_HIGH,
             live=True,

@@ -54,7 +54,7 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     """Says which source gives what."""
     headline = f"The reward “{reading.subject}” is {number(reading.numbers['value'])} for every answer."
     detail = (
-        f"It has not changed once since the run began, for no answer of at least {STEPS} steps. The model learns from "
+        f"Since the run began, every answer has got this value, for at least {STEPS} steps. The model learns from "
         "answers that earn more than others; a reward that is the same for all teaches nothing."
     )
     only = len(facts.sources) <= 1

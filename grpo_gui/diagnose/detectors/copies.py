@@ -63,7 +63,7 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     headline = f"In {percent(reading.value)} of the groups all answers are the same."
     detail = (
         "The model learns from the differences between its answers to one prompt, and copies do not differ."
-        f"{each} (Mean of {STEPS} steps; the alarm is at {percent(reading.threshold)}.)"
+        f"{each} The alarm is at {percent(reading.threshold)} (mean of {STEPS} steps)."
     )
     if low:
         action = Action(
@@ -76,8 +76,8 @@ def words(reading: Reading, facts: RunFacts) -> Words:
         cause = f"The temperature is {number(temperature or 0.0)}: the model nearly always takes its likeliest answer."
     else:
         action = Action(
-            "Go back to an earlier state and train on with a lower learning rate and a higher KL weight (beta), so "
-            "that the model keeps some variety.",
+            "Go back to an earlier state and train on with a lower learning rate and a higher beta (the weight of "
+            "staying close to the starting model), so that it keeps some variety.",
             setting="beta",
         )
         cause = "The model has become so sure of itself that it gives one answer only."

@@ -50,7 +50,8 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     headline = f"In {percent(reading.value)} of the last {WINDOW} steps nothing was learned at all."
     detail = (
         "The gradient says how hard a step pushes. In these steps it is at least five times smaller than in the "
-        "others: all groups had equal rewards, and only the pull towards the starting model was left."
+        "others: all groups had equal rewards, and only the pull towards the starting model was left. The "
+        f"alarm is at {percent(reading.threshold)}."
     )
     action = Action("Take more prompts a step (prompts_per_step), or prompts of other difficulty.", "prompts_per_step")
     return Words(

@@ -89,7 +89,8 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     detail = (
         "Entropy measures how undecided the model is about the next word; without it all answers come out the same "
         f"and there is nothing to learn from. It fell from {number(reading.numbers['start'])} to "
-        f"{number(reading.numbers['now'])}, and the reward does not rise fast enough to explain it by learning.{lasts}"
+        f"{number(reading.numbers['now'])}, and the reward does not rise fast enough to explain it by learning "
+        f"(the alarm is at {percent(reading.threshold)}).{lasts}"
     )
     cause = "The model repeats what was rewarded early on, instead of looking for better answers."
     return Words(headline, detail, _action(facts), (cause,))
@@ -107,7 +108,7 @@ def _action(facts: RunFacts) -> Action:
     if facts.epsilon_high is not None and facts.epsilon_high < RAISED_EPSILON_HIGH:
         return Action(
             f"Raise the upper clip limit (epsilon_high) from {number(facts.epsilon_high)} to "
-            f"{number(RAISED_EPSILON_HIGH)}, so that unlikely words can become likelier (as DAPO does).",
+            f"{number(RAISED_EPSILON_HIGH)}, so that unlikely words can become likelier.",
             setting="epsilon_high",
             value=RAISED_EPSILON_HIGH,
             live=True,

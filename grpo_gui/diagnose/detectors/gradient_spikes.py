@@ -50,7 +50,7 @@ def words(reading: Reading, facts: RunFacts) -> Words:
         f"The gradient says how hard a step pushes. {reading.numbers['count']:.0f} of the last {AMONG} steps stood "
         f"out; the newest has {number(norm)}, the usual one {number(usual)}. One such step can undo many good ones."
     )
-    cause = "A few samples with an extreme reward or ratio dominate their step, or the learning rate is too high."
+    cause = "A few extreme samples dominate their step, or the learning rate is too high."
     return Words(headline, detail, lower_learning_rate(facts), (cause,))
 
 

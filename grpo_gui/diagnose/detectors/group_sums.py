@@ -33,10 +33,11 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
 def words(reading: Reading, facts: RunFacts) -> Words:
     """Says which of the four it is."""
     value = number(reading.value)
+    size = "this size" if facts.num_generations is None else f"{facts.num_generations} answers"
     sentences = {
-        "sum": f"The advantages of a group add up to {value} instead of 0.",
-        "bound": f"An advantage is {value} larger than it can be in a group of {facts.num_generations}.",
-        "size": f"{value} groups do not have {facts.num_generations} answers.",
+        "sum": f"In one group, what the answers gain and lose against each other adds up to {value} instead of 0.",
+        "bound": f"One answer counts {value} more than it can in a group of {size}.",
+        "size": f"{value} groups do not have {size}.",
         "index": f"{value} groups carry the number of another group.",
     }
     detail = (

@@ -53,7 +53,8 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     room = "" if limit is None else f" At {limit} tokens they are cut off."
     detail = (
         f"An answer had {number(start)} tokens on average in the first {FIRST} steps and has {number(now)} now, "
-        f"without the model getting visibly better on unseen prompts.{room}"
+        f"without the model getting visibly better on unseen prompts (the alarm is at "
+        f"{percent(reading.threshold - 1)} longer).{room}"
     )
     action = Action(
         "Read the longest answers of the last steps: if they only fill space, let the reward take something off for "

@@ -59,7 +59,8 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     headline = f"Nothing has been learned in {steps(reading.numbers['steps'])}."
     detail = (
         f"The reward was {number(reading.numbers['start'])} at the start and is {number(reading.numbers['now'])} now. "
-        "A rise that chance could hide would still be too small to matter."
+        "The largest rise that chance could hide would still be too small to matter, less than a tenth of the usual "
+        "difference between answers."
     )
     rate = facts.learning_rate
     if rate is None:

@@ -26,7 +26,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
 
 def words(reading: Reading, facts: RunFacts) -> Words:
     """Says how much they still count."""
-    headline = f"The samples count for only {percent(reading.value)} of their number."
+    headline = f"The model has moved on: its samples count for only {percent(reading.value)} of their number."
     detail = (
         "After sampling, the model changed so much that it would hardly give these answers any more (mean ratio off by "
         f"{number(reading.numbers['gap'])}; alarms at {number(GAP)} and {percent(ESS)}). It learns "

@@ -39,7 +39,8 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     headline = f"Steps take {times(reading.value)} as long as at the start, and it gets worse."
     detail = (
         f"A step takes {number(reading.numbers['now'])} s instead of {number(reading.numbers['start'])} s. At this "
-        f"pace it takes twice as long again in {reading.numbers['doubles']:.0f} steps."
+        f"pace it takes twice as long again in {reading.numbers['doubles']:.0f} steps. The alarm is at "
+        f"{times(reading.threshold)}."
     )
     action = Action(
         "Look at which part of the step grows (the plot of step time); if it is none of them, restart the program: "

@@ -26,7 +26,8 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     """Says how many."""
     headline = f"{percent(reading.value)} of the prompts have never been solved."
     detail = (
-        "Each of them was tried at least 32 times without a single right answer, so they take time and teach nothing."
+        "Each of them was tried at least 32 times without a single right answer, so they take time and teach nothing "
+        f"(the alarm is at {percent(reading.threshold)})."
     )
     action = Action(
         "Leave out the never-solved prompts (the list is in the run's prompts), or check their answers.", "prompt_file"

@@ -35,8 +35,11 @@ def words(reading: Reading, facts: RunFacts) -> Words:
             headline, detail, lower_learning_rate(facts, go_back=True), ("The learning rate is far too high.",)
         )
     headline = "The model is not being changed."
-    detail = f"For {STEPS} steps the weights stayed exactly as they were, although there was something to learn from."
-    cause = "The optimizer works on other weights than the model that samples, or the weights are frozen."
+    detail = (
+        f"For {STEPS} steps its weights, the numbers that training changes, stayed exactly as they were, although "
+        "there was something to learn from."
+    )
+    cause = "The updates go to another copy of the model than the one that answers, or its weights are frozen."
     return Words(headline, detail, report_a_bug("the updates do not reach the model."), (cause,))
 
 

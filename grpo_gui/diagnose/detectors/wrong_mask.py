@@ -52,15 +52,15 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         why = "The mask says which tokens are trained on; without the end token answers grow longer and longer."
     elif reading.subject == "logp":
         headline = "A probability is larger than 1."
-        what = f"a log-probability is {value} above 0"
-        why = "It is then no probability, and every ratio computed with it is wrong."
+        what = f"the model gives a word the probability {number(math.exp(min(reading.value, 20.0)))}"
+        why = "That is no probability, and everything computed with it is wrong."
     elif reading.subject == "empty":
         headline = "Some answers are empty."
         what = f"{value} answers have not a single token, not even the one that ends them"
-        why = "Nothing can be learned from them, and a mean over no token is undefined."
+        why = "Nothing can be learned from them, and a mean over nothing is undefined."
     else:
         headline = "The model is more undecided than it can be."
-        what = f"entropy is {value}, more than the logarithm of the vocabulary, {number(reading.threshold)}"
+        what = f"entropy measures that; with this vocabulary it can be {number(reading.threshold)} and it is {value}"
         why = "The probabilities then do not add up to 1."
     detail = f"{what[0].upper()}{what[1:]}. {why}"
     return Words(
