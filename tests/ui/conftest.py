@@ -23,7 +23,7 @@ from tests.ui.fakes import FakeLauncher, FakeReader, FakeWriter
 def pytest_collection_modifyitems(items):
     for item in items:
         if "/tests/ui/" in item.path.as_posix():
-            item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support propagateSizeHints"))
+            item.add_marker(pytest.mark.qt_log_ignore(r"This plugin does not support (propagateSizeHints|raise)\("))
 
 
 @pytest.fixture(autouse=True)
