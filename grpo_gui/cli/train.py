@@ -28,11 +28,12 @@ BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 
 @click.command()
 @click.option("--preset", default="default", show_default=True, help="Where the settings start from.")
-@click.option("--task", help="compare, sort, add, reverse, mix, or a JSONL or CSV file with prompts.")
+@click.option("--task", help="compare, sort, add, reverse, mix, or a data file (see --data).")
 @click.option("--steps", type=int, help="Steps to train; a step is one rollout with its inner updates.")
 @click.option("--seed", type=int, help="Same seed and settings on the same machine: the same numbers.")
 @click.option("--device", help="auto, cpu, cuda:N or mps.")
 @click.option("--model", help="A folder with a checkpoint, or builtin.")
+@click.option("--data", help="A JSONL, CSV, JSON or Parquet file with prompts, or reasoning_gym:NAME.")
 @click.option(
     "--rewards",
     "reward_files",
@@ -54,6 +55,7 @@ def train(
     seed: int | None,
     device: str | None,
     model: str | None,
+    data: str | None,
     reward_files: tuple[str, ...],
     overrides: tuple[str, ...],
     as_json: bool,
@@ -67,6 +69,8 @@ def train(
 
         sys.exit(exit_code(continue_run(continued_run, database)))
     config = _config(preset, task, {"steps": steps, "seed": seed, "device": device, "model": model}, overrides)
+    if data is not None:
+        config = replace(config, task="file", prompt_file=data)
     if reward_files:
         config = replace(config, rewards=rewards_from_files(reward_files))
     status, _ = train_with_output(config, database, as_json=as_json)

@@ -1,11 +1,12 @@
 """Make a task from the plain values of a run's config."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.tasks.generated import KINDS, GeneratedTask
+from grpo_gui.tasks.gym_task import REASONING_GYM, ReasoningGymTask
 from grpo_gui.tasks.mix import MixTask
 from grpo_gui.tasks.problem import Task
 from grpo_gui.tasks.prompt_file import PromptFileTask
@@ -21,12 +22,14 @@ def make_task(
     min_size: int = 0,
     max_size: int = 0,
     needs_answer: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> Task:
     """Return the task named `task`.
 
     `mix` lists (task, weight) when the task is "mix" (empty: the four built-in tasks equally).
     Sizes belong to one built-in task; 0 stands for its own range. `needs_answer` makes a prompt file
-    without answers an error (`grpo_gui.tasks.rewards.needs_answer` tells).
+    without answers an error (`grpo_gui.tasks.rewards.needs_answer` tells). `prompt_file` is a data file, or
+    `reasoning_gym:NAME`. `progress` is told the share of a long file that was read.
 
     Raises:
         BadInputError: for an unknown task, bad sizes, a bad mix, or a prompt file that cannot be used.
@@ -39,8 +42,10 @@ def make_task(
         return _make_mix(mix or tuple((name, 1.0) for name in KINDS))
     if task == "file":
         if not prompt_file:
-            raise BadInputError("The task 'file' needs a prompt file (JSONL or CSV); choose one.")
-        return PromptFileTask(Path(prompt_file), needs_answer=needs_answer)
+            raise BadInputError("The task 'file' needs a data file (JSONL, CSV, JSON or Parquet); choose one.")
+        if prompt_file.startswith(REASONING_GYM):
+            return ReasoningGymTask(prompt_file.removeprefix(REASONING_GYM))
+        return PromptFileTask(Path(prompt_file), needs_answer=needs_answer, progress=progress)
     raise BadInputError(f"There is no task {task!r}; choose one of {_listed(TASK_NAMES)}.")
 
 

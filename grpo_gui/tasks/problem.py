@@ -3,9 +3,11 @@
 import random
 import zlib
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 HELD_OUT_SHARE = 10  # one prompt in ten is held out
+
+Message = tuple[str, str]  # role and content
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +15,17 @@ class Problem:
     """One prompt with what is needed to judge an answer to it.
 
     `task` names the kind of problem (in a mix: the part it came from). `answer` is None when a
-    prompt file holds none. `columns` are the other columns of a prompt file, handed to reward functions.
+    data file holds none. `columns` are the other columns of a data file as JSON holds them, handed to reward
+    functions. `messages` is the prompt as a chat; then `prompt` is the text that is shown for it. With
+    `answer_is_last_number` a completion may reason before its answer, as in GSM8K.
     """
 
     task: str
     prompt: str
     answer: str | None
-    columns: dict[str, str] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
+    answer_is_last_number: bool = False
 
 
 class Task(Protocol):

@@ -57,9 +57,9 @@ def load(path: Path, function_name: str, sha256: str) -> tuple[Reply, Callable[.
         function: Callable[..., Any] = getattr(module, function_name)
         return function
 
-    function, error = _caught(execute)
-    if error is not None:
-        return {"error": f"could not be loaded: {_short(error)}", "traceback": _foreign_traceback(error)}, None
+    function, failure = _caught(execute)
+    if failure is not None:
+        return {"error": f"could not be loaded: {_short(failure)}", "traceback": _foreign_traceback(failure)}, None
     return {}, function
 
 

@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import Any, Protocol
 
 import regex
 
 from grpo_gui.errors import TrainingError
+from grpo_gui.tasks.gym_task import check_reasoning_gym, make_reasoning_gym_reward
 from grpo_gui.tasks.math_verify_reward import check_math_verify, make_math_verify_reward
 from grpo_gui.tasks.problem import Problem
 from grpo_gui.tasks.reward_file import check_reference, parse_reference
@@ -36,7 +37,7 @@ class RewardFunction(Protocol):
         *,
         answer: Sequence[str | None],
         completion_ids: Sequence[Sequence[int]],
-        **columns: Sequence[str],
+        **columns: Sequence[Any],
     ) -> list[float | None]:
         """Return one reward a completion, None for no opinion; all sequences have the same length."""
 
@@ -59,8 +60,15 @@ class RewardKind:
 
 
 def is_right(problem: Problem, completion: str) -> bool | None:
-    """Tell whether a completion is the answer, spaces around both aside; None when the problem has no answer."""
-    return None if problem.answer is None else completion.strip() == problem.answer.strip()
+    """Tell whether a completion is the answer, spaces around both aside; None when the problem has no answer.
+
+    Where the data say that the answer is the last number of a text (GSM8K), so it is of the completion.
+    """
+    if problem.answer is None:
+        return None
+    if problem.answer_is_last_number:
+        return numeric_score(completion, problem.answer) == 1.0
+    return completion.strip() == problem.answer.strip()
 
 
 def needs_answer(kinds: Iterable[str]) -> bool:
@@ -77,7 +85,7 @@ def _by_answer(score: Callable[[str, str], float | None]) -> Callable[[str], Rew
         *,
         answer: Sequence[str | None],
         completion_ids: Sequence[Sequence[int]],  # noqa: ARG001
-        **columns: Sequence[str],  # noqa: ARG001
+        **columns: Sequence[Any],  # noqa: ARG001
     ) -> list[float | None]:
         pairs = zip(completions, answer, strict=True)
         return [None if right is None else score(text.strip(), right.strip()) for text, right in pairs]
@@ -140,7 +148,7 @@ def make_pattern_reward(pattern: str) -> RewardFunction:
         *,
         answer: Sequence[str | None],  # noqa: ARG001
         completion_ids: Sequence[Sequence[int]],  # noqa: ARG001
-        **columns: Sequence[str],  # noqa: ARG001
+        **columns: Sequence[Any],  # noqa: ARG001
     ) -> list[float | None]:
         return [found(completion) for completion in completions]
 
@@ -160,7 +168,7 @@ def make_length_reward(tokens: str) -> RewardFunction:
         *,
         answer: Sequence[str | None],  # noqa: ARG001
         completion_ids: Sequence[Sequence[int]],
-        **columns: Sequence[str],  # noqa: ARG001
+        **columns: Sequence[Any],  # noqa: ARG001
     ) -> list[float | None]:
         return [max(0.0, 1.0 - abs(len(ids) - target) / target) for ids in completion_ids]
 
@@ -273,6 +281,16 @@ REWARDS: dict[str, RewardKind] = {
             "",
             make_math_verify_reward,
             check_math_verify,
+        ),
+        RewardKind(
+            "reasoning_gym",
+            "reasoning-gym's own scorer",
+            "What the task's own scorer gives; many pay something for an answer that only stands in the text. "
+            "'Exact answer' is the strict one. Needs the package reasoning-gym and data reasoning_gym:NAME.",
+            True,
+            "",
+            make_reasoning_gym_reward,
+            check_reasoning_gym,
         ),
     )
 }

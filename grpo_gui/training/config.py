@@ -25,7 +25,7 @@ class TrainConfig:
     # what is learned
     task: str = "compare"  # compare, sort, add, reverse, mix, or file
     task_mix: tuple[tuple[str, float], ...] = ()  # (task, weight) when task is mix
-    prompt_file: str = ""  # JSONL or CSV when task is file
+    prompt_file: str = ""  # a data file, or reasoning_gym:NAME, when task is file
     min_size: int = 0  # digits or characters of a problem; 0: the task's own range
     max_size: int = 0
     rewards: tuple[RewardSpec, ...] = (RewardSpec("exact", "exact"),)

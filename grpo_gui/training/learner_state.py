@@ -121,11 +121,16 @@ def _progress_values(progress: StepInProgress, clock: StepClock) -> dict[str, An
     }
 
 
+def _problem(values: dict[str, Any]) -> Problem:
+    """A problem that went through JSON, where messages are lists."""
+    return Problem(**values | {"messages": tuple((role, content) for role, content in values.get("messages", ()))})
+
+
 def _restore_progress(learner: Learner, state: TrainingState) -> None:
     values, config = state.values["progress"], learner.config
     device, tokenizer = learner.policy.device, learner.policy.tokenizer
     drawn = Drawn(
-        problems=tuple(Problem(**problem) for problem in values["problems"]),
+        problems=tuple(_problem(problem) for problem in values["problems"]),
         **{name: state.tensors[f"rollout.{name}"].to(device) for name in _ROLLOUT_TENSORS},
         rewards=np.array(values["rewards"], dtype=np.float64),
         temperature=float(values["temperature"]),

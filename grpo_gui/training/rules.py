@@ -3,9 +3,11 @@
 import math
 import re
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 from grpo_gui.errors import BadInputError
+from grpo_gui.tasks.gym_task import MISSING, REASONING_GYM
 from grpo_gui.tasks.making import TASK_NAMES, make_task
 from grpo_gui.tasks.rewards import REWARDS
 from grpo_gui.training.config import RewardSpec, TrainConfig
@@ -64,9 +66,11 @@ def _prompt_file(config: TrainConfig) -> str | None:
     if config.task != "file":
         return None
     if not config.prompt_file:
-        return "The task 'file' needs a prompt file (JSONL or CSV with a column 'prompt'); choose one."
+        return "The task 'file' needs a data file (JSONL, CSV, JSON or Parquet with a column 'prompt'); choose one."
+    if config.prompt_file.startswith(REASONING_GYM):
+        return None if find_spec("reasoning_gym") is not None else MISSING
     if not Path(config.prompt_file).is_file():
-        return f"There is no file {config.prompt_file}; choose a JSONL or CSV file with a column 'prompt'."
+        return f"There is no file {config.prompt_file}; choose a data file with a column 'prompt'."
     return None
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,7 @@ class Scorer:
     def __init__(self, specs: Sequence[RewardSpec]) -> None:
         self.sources = tuple(spec.name for spec in specs)
         self.weights = tuple(spec.weight for spec in specs)
+        self._takes_chats = {spec.name for spec in specs if spec.kind == "python"}
         self._functions = [REWARDS[spec.kind].make(spec.argument) for spec in specs]
 
     def score(
@@ -34,10 +36,12 @@ class Scorer:
         prompts = [problem.prompt for problem in problems]
         answers = [problem.answer for problem in problems]
         names = dict.fromkeys(name for problem in problems for name in problem.columns)
-        columns = {name: [problem.columns.get(name, "") for problem in problems] for name in names}
+        columns = {name: [problem.columns.get(name) for problem in problems] for name in names}
+        chats = _as_chats(problems, completions)
         rewards_BF = np.empty((len(problems), len(self.sources)))
         for index, (source, function) in enumerate(zip(self.sources, self._functions, strict=True)):
-            values = function(prompts, completions, answer=answers, completion_ids=completion_ids, **columns)
+            asked, answered = chats if source in self._takes_chats else (prompts, completions)
+            values = function(asked, answered, answer=answers, completion_ids=completion_ids, **columns)
             rewards_BF[:, index] = _checked(source, values, prompts, completions)
         return rewards_BF
 
@@ -50,6 +54,17 @@ class Scorer:
         """Return the weighted sum (B,) over the sources that spoke; NaN where all of them abstain."""
         total_B: npt.NDArray[np.float64] = np.nansum(rewards_BF * np.asarray(self.weights), axis=1)
         return np.where(np.isnan(rewards_BF).all(axis=1), np.nan, total_B)
+
+
+def _as_chats(problems: Sequence[Problem], completions: Sequence[str]) -> tuple[list[Any], list[Any]]:
+    """Return prompts and completions as TRL hands them over: those of a chat as messages, others as text."""
+    prompts: list[Any] = []
+    answered: list[Any] = []
+    for problem, text in zip(problems, completions, strict=True):
+        chat = [{"role": role, "content": content} for role, content in problem.messages]
+        prompts.append(chat or problem.prompt)
+        answered.append([{"role": "assistant", "content": text}] if chat else text)
+    return prompts, answered
 
 
 def _checked(

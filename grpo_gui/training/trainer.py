@@ -23,6 +23,7 @@ from grpo_gui.events import (
     TrainerStatus,
 )
 from grpo_gui.language.loading import load_policy
+from grpo_gui.language.memory import keep_freed_memory
 from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.problem import Problem, Task, held_out_shortage
 from grpo_gui.tasks.rewards import needs_answer
@@ -132,6 +133,7 @@ class Trainer:
         self._say("Loading the model.")
         validate(self._config)
         torch.set_num_threads(self._config.threads)
+        keep_freed_memory()
         device = choose_device(self._config.device)
         check_bf16(device, bf16=self._config.bf16)
         task = make_task(
@@ -141,6 +143,7 @@ class Trainer:
             min_size=self._config.min_size,
             max_size=self._config.max_size,
             needs_answer=needs_answer(spec.kind for spec in self._config.rewards),
+            progress=lambda share: self._say(f"Reading {self._config.prompt_file}: {share:.0%}."),
         )
         make_repeatable(device)
         learner = self._load_learner(device, task)

@@ -33,7 +33,7 @@ def test_that_the_held_out_part_of_a_mix_measures_every_part_equally():
         ({"task": "mix", "mix": (("sort", 0.0),)}, "weight of sort in the mix must be above 0"),
         ({"task": "mix", "mix": (("sort", float("nan")),)}, "weight of sort in the mix must be above 0"),
         ({"task": "mix", "mix": (("sort", 1.0), ("sort", 2.0))}, "stands twice"),
-        ({"task": "file"}, "needs a prompt file"),
+        ({"task": "file"}, "needs a data file"),
     ],
 )
 def test_that_a_bad_task_is_refused_with_a_sentence(arguments, sentence):

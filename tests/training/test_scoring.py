@@ -1,10 +1,12 @@
 import math
+from contextlib import closing
 
 import numpy as np
 import pytest
 
 from grpo_gui.errors import TrainingError
 from grpo_gui.tasks.problem import Problem
+from grpo_gui.tasks.reward_file import confirm
 from grpo_gui.training.config import RewardSpec
 from grpo_gui.training.scoring import Scorer
 
@@ -50,5 +52,19 @@ def test_that_a_wrong_number_of_rewards_is_refused():
 def test_that_further_columns_reach_the_reward_functions():
     scorer = replaced([1.0, None])
     scorer.score(PROBLEMS, ["a", "b"], [[1], [2]])
-    assert scorer.seen["level"] == ["easy", ""]
+    assert scorer.seen["level"] == ["easy", None]
     assert scorer.seen["answer"] == ["2", None]
+
+
+def test_that_functions_of_the_user_get_chats_as_messages_and_texts_as_text(tmp_path, monkeypatch):
+    monkeypatch.setattr("grpo_gui.tasks.reward_file.confirmed_files_file", lambda: tmp_path / "confirmed.json")
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def seen(prompts, completions):\n"
+        "    chat = completions[0] == [{'role': 'assistant', 'content': 'a'}] and prompts[0][0]['role'] == 'user'\n"
+        "    return [float(chat), float(completions[1] == 'b' and prompts[1] == 'text')]\n"
+    )
+    confirm(file)
+    problems = [Problem("file", "hi", None, {}, (("user", "hi"),)), Problem("file", "text", None)]
+    with closing(Scorer([RewardSpec("seen", "python", 1.0, f"{file}::seen")])) as scorer:
+        assert scorer.score(problems, ["a", "b"], [[1], [2]]).tolist() == [[1.0], [1.0]]

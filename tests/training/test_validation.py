@@ -24,7 +24,7 @@ NAN = float("nan")
     ("field", "value", "words"),
     [
         ("task", "chess", "compare, sort"),
-        ("prompt_file", "", "prompt file"),
+        ("prompt_file", "", "data file"),
         ("min_size", -1, "0"),
         ("rewards", (), "at least one reward"),
         ("rewards", (RewardSpec("a", "exact"), RewardSpec("a", "numeric")), "Two rewards"),

@@ -25,7 +25,7 @@ TASKS = (
     TaskText("add", "Add", "38 + 45, one to three digits", "add"),
     TaskText("reverse", "Reverse", "abcd to dcba", "reverse"),
     TaskText("mix", "A mix", "several tasks with weights", "mix"),
-    TaskText("file", "My prompts", "JSONL or CSV with prompt, answer", "file"),
+    TaskText("file", "My prompts", "JSONL, CSV, JSON or Parquet", "file"),
 )
 
 
