@@ -43,31 +43,23 @@ def pack(texts: Sequence[TokenText], pad_id: int, row_tokens: int = ROW_TOKENS) 
     Raises:
         ValueError: when a text is longer than a row.
     """
-    longest = max(len(text) for text in texts)
-    if longest > row_tokens:
-        raise ValueError(f"A text of {longest} tokens does not fit into a row of {row_tokens}.")
-    room: list[int] = []
-    ids: list[list[int]] = []
-    positions: list[list[int]] = []
-    segments: list[list[int]] = []
+    members_by_row = _assign(texts, row_tokens)
+    ids: list[list[int]] = [[] for _ in members_by_row]
+    positions: list[list[int]] = [[] for _ in members_by_row]
+    segments: list[list[int]] = [[] for _ in members_by_row]
     places: list[int] = []
     targets: list[int] = []
     text_of: list[int] = []
-    for index in sorted(range(len(texts)), key=lambda index: -len(texts[index])):
-        text = texts[index]
-        row = next((row for row, left in enumerate(room) if left >= len(text)), len(room))
-        if row == len(room):
-            room.append(row_tokens)
-            for rows in (ids, positions, segments):
-                rows.append([])
-        first = row * row_tokens + len(ids[row]) + len(text.prompt) - 1
-        places += range(first, first + len(text.answer))
-        targets += text.answer
-        text_of += [index] * len(text.answer)
-        ids[row] += text.prompt + text.answer
-        positions[row] += range(len(text))
-        segments[row] += [index] * len(text)
-        room[row] -= len(text)
+    for row, members in enumerate(members_by_row):
+        for index in members:
+            text = texts[index]
+            first = row * row_tokens + len(ids[row]) + len(text.prompt) - 1
+            places += range(first, first + len(text.answer))
+            targets += text.answer
+            text_of += [index] * len(text.answer)
+            ids[row] += text.prompt + text.answer
+            positions[row] += range(len(text))
+            segments[row] += [index] * len(text)
     segment_RT = _tensor(segments, -1, row_tokens)
     causal_TT = torch.ones(row_tokens, row_tokens, dtype=torch.bool).tril()
     return PackedRows(
@@ -78,6 +70,23 @@ def pack(texts: Sequence[TokenText], pad_id: int, row_tokens: int = ROW_TOKENS) 
         targets=torch.tensor(targets),
         text_of=torch.tensor(text_of),
     )
+
+
+def _assign(texts: Sequence[TokenText], row_tokens: int) -> list[list[int]]:
+    """Return the indices of the texts of each row."""
+    longest = max(len(text) for text in texts)
+    if longest > row_tokens:
+        raise ValueError(f"A text of {longest} tokens does not fit into a row of {row_tokens}.")
+    members: list[list[int]] = []
+    room: list[int] = []
+    for index in sorted(range(len(texts)), key=lambda index: -len(texts[index])):
+        row = next((row for row, left in enumerate(room) if left >= len(texts[index])), len(room))
+        if row == len(room):
+            room.append(row_tokens)
+            members.append([])
+        members[row].append(index)
+        room[row] -= len(texts[index])
+    return members
 
 
 def _tensor(rows: list[list[int]], filler: int, row_tokens: int) -> Tensor:
