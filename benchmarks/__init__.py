@@ -1,0 +1,1 @@
+"""One script a figure of the documentation; `python -m benchmarks` runs them all."""

@@ -34,6 +34,9 @@ NAMED = {
     "reward_hacking": {"held_out_falls"},
     "length_hacking": {"length_pays", "length_grows"},
 }
+# how the peers name it, where a first alarm of theirs under another name is a false one
+RIGHTLY = {"grad_spikes": {"gradient_pathology", "grad_pathology"}}
+
 RLPROBE_TABLE = (
     "kl_blowup",
     "entropy_collapse",

@@ -1,20 +1,27 @@
 """Real runs of our own trainer, healthy and broken on purpose, and what the diagnosis says of them."""
 
+import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from grpo_gui.training.stored_diagnosis import facts_of_run
-
 from grpo_gui.diagnose.engine import Diagnosis
-from grpo_gui.diagnose.finding import Finding
+from grpo_gui.diagnose.facts import facts_from_config
 from grpo_gui.errors import StoreError
 from grpo_gui.events import RunStatus
-from grpo_gui.store.diagnosis_reads import StoredStep
+from grpo_gui.language.loading import load_policy
 from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.writer import StoreWriter
+from grpo_gui.tasks.making import make_task
+from grpo_gui.training.diagnosing import facts_of_run, feed_stored
+from grpo_gui.training.learner import Learner
+from grpo_gui.training.presets import preset_config
+from grpo_gui.training.samples import group_samples
+from grpo_gui.training.validation import config_to_json
 
 TASKS = ("compare", "sort", "add", "reverse")
 HEALTHY_SEEDS = range(10)
@@ -22,7 +29,7 @@ BROKEN_SEEDS = range(3)
 HEALTHY_STEPS = 120
 BROKEN_STEPS = 60
 
-_CONSTANT = 'rewards=[{"name":"always","kind":"regex","weight":1.0,"argument":""}]'
+_CONSTANT = 'rewards=[{"name":"always","kind":"regex","weight":1.0,"argument":".*"}]'
 
 
 class RealRun(NamedTuple):
@@ -41,7 +48,6 @@ class Verdict(NamedTuple):
     said: tuple[tuple[int, str], ...]
     mastered_since: int | None
     microseconds: float  # processor time of the diagnosis a step
-    step_microseconds: float  # median wall time of the run's own steps
 
 
 def healthy_runs() -> Iterator[RealRun]:
@@ -92,7 +98,10 @@ def database(folder: Path, run: RealRun) -> Path:
 
 def is_finished(path: Path) -> bool:
     """Whether the database holds a finished run."""
+    if not path.exists():
+        return False
     try:
+        StoreWriter.open(path).close()  # brings a database of an older version up to date
         with StoreReader(path) as reader:
             return any(run.status is RunStatus.FINISHED for run in reader.runs())
     except StoreError:
@@ -101,27 +110,49 @@ def is_finished(path: Path) -> bool:
 
 def judge(run: RealRun, folder: Path) -> Verdict:
     """Feed a stored run to the diagnosis step by step, as a live window would."""
-    with StoreReader(database(folder, run)) as reader:
+    path = database(folder, run)
+    StoreWriter.open(path).close()  # brings a database of an older version up to date
+    with StoreReader(path) as reader:
         record = reader.runs()[0]
-        diagnosis = Diagnosis(facts_of_run(record))
         rows = list(reader.diagnosis_steps(record.id))
+    diagnosis = Diagnosis(facts_of_run(record))
     said: dict[str, int] = {}
     mastered = None
     started = time.process_time()
     for row in rows:
-        for finding in feed(diagnosis, row):
+        for finding in feed_stored(diagnosis, row):
             if finding.is_finding:
                 said.setdefault(finding.detector, row.step)
         mastered = mastered or diagnosis.mastered_since
     spent = time.process_time() - started
-    times = sorted(row.metrics["step_time"] for row in rows if "step_time" in row.metrics)
     found = tuple(sorted((step, name) for name, step in said.items()))
-    return Verdict(run, len(times), found, mastered, 1e6 * spent / len(times), 1e6 * times[len(times) // 2])
+    return Verdict(run, record.steps_done, found, mastered, 1e6 * spent / max(record.steps_done, 1))
 
 
-def feed(diagnosis: Diagnosis, row: StoredStep) -> tuple[Finding, ...]:
-    """Feed one stored step; one without samples of step 0 is an evaluation."""
-    if row.step == 0:
-        diagnosis.feed_evaluation(row.step, row.metrics)
-        return ()
-    return diagnosis.feed_step(row.step, row.metrics, row.groups)
+class Overhead(NamedTuple):
+    """Processor time of a step and of its diagnosis, in milliseconds."""
+
+    step_ms: float
+    diagnosis_ms: float
+
+
+def measure_overhead(steps: int = 30) -> Overhead:
+    """Train and diagnose some default steps in this process; processor time, so that a busy machine does not count."""
+    import torch
+
+    torch.set_num_threads(1)
+    config = replace(preset_config("default"), steps=steps + 5, eval_steps=0, device="cpu")
+    task = make_task(config.task)
+    learner = Learner(config, load_policy(config.model, torch.device("cpu")), task)
+    diagnosis = Diagnosis(facts_from_config(json.loads(config_to_json(config))))
+    spent = [0.0, 0.0]
+    for number in range(1, steps + 6):
+        begun = time.process_time()
+        finished = learner.do_step(lambda: None)
+        groups = group_samples(finished.rollout, finished.last_update, learner.policy.tokenizer, learner.scorer.sources)
+        trained = time.process_time()
+        diagnosis.feed_step(number, finished.metrics, groups)
+        if number > 5:  # the first steps warm up
+            spent[0] += trained - begun
+            spent[1] += time.process_time() - trained
+    return Overhead(1e3 * spent[0] / steps, 1e3 * spent[1] / steps)
