@@ -35,7 +35,8 @@ def pretrain(folder: Path, seed: int, device: str) -> None:
         )
         sys.stdout.flush()
 
-    accuracies = pretrain_run(folder, seed=seed, device=device, on_progress=show) or {}
+    accuracies = pretrain_run(folder, seed=seed, device=device, on_progress=show)
+    assert accuracies is not None  # only a cancel event ends it early, and none is given
     for task, accuracy in accuracies.items():
         click.echo(f"{task}: held-out accuracy {accuracy.greedy:.3f} greedy, {accuracy.sampled:.3f} sampled")
     click.echo(f"The base model is in {folder}.")

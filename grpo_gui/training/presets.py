@@ -38,16 +38,16 @@ PRESETS: dict[str, Preset] = {
         Preset(
             "sort-9",
             "Learn something new: sort 9 digits",
-            "The base model saw at most 8 digits, so this is a new skill: only a few answers in a hundred are right "
-            "at first, and that is enough to start from.",
+            "The base model saw at most 8 digits, so this is a new skill: about one answer in ten is right at first, "
+            "and that is enough to start from.",
             replace(_DEFAULT, task="sort", min_size=9, max_size=9, steps=100),
         ),
         Preset(
             "sort-10",
             "Sort 10 digits, exact reward",
-            "No completion is ever right, every group is dead and nothing is learned: the first half of a lesson. "
-            "The second half is the same task with partial credit.",
-            replace(_DEFAULT, task="sort", min_size=10, max_size=10, steps=100),
+            "Hardly a completion is ever right, so every group is dead and nothing is learned: the first half of a "
+            "lesson. The second half is the same task with partial credit.",
+            replace(_DEFAULT, task="sort", min_size=10, max_size=10, steps=40),
         ),
         Preset(
             "sort-10-partial",
