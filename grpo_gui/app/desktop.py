@@ -106,7 +106,7 @@ class Desktop(QObject):
     def _torch_failed(self, failure: TaskFailure) -> None:
         logger.error("torch could not be loaded: %s\n%s", failure.message, failure.traceback)
         if self.session is not None:
-            sentence = "torch cannot be loaded, so nothing can be trained; `grpo-gui check` says more."
+            sentence = "torch and the trainer cannot be loaded, so nothing can be trained; `grpo-gui check` says more."
             self.session.workspace.set_torch_failed(sentence, failure.traceback or failure.message)
 
     def _workspace_problem(self, text: str) -> None:
