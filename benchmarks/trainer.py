@@ -24,6 +24,7 @@ from benchmarks._matrix_products import MatrixProducts, StepShape
 from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.decoder import Decoder
 from grpo_gui.language.kernels import prefers_onednn
+from grpo_gui.language.memory import keep_freed_memory
 from grpo_gui.language.policy import LanguagePolicy
 from grpo_gui.language.tokenizer import SpecialTokens, Tokenizer, build_builtin_tokenizer
 from grpo_gui.tasks.problem import Problem
@@ -108,6 +109,7 @@ def processor() -> str:
 
 def measure(args: argparse.Namespace) -> dict[str, object]:
     torch.set_num_threads(args.threads)
+    keep_freed_memory()
     policy = make_policy(args)
     learner = make_learner(args, policy)
     shape = StepShape(args.prompts, args.group, args.prompt_tokens, args.new, args.inner)

@@ -7,9 +7,8 @@ import torch
 from torch import Tensor
 
 from grpo_gui.language.attention import attend_prompts
-from grpo_gui.language.decoder import Decoder, Layer
-from grpo_gui.language.kernels import linear
-from grpo_gui.language.layers import feed_forward, joint_weight, layers_of, norm
+from grpo_gui.language.decoder import Decoder
+from grpo_gui.language.layers import LayerWeights, finish_layer, project_heads, project_vocabulary, weights_of
 from grpo_gui.language.layout import Segment
 from grpo_gui.language.rotary import rotary_tables, rotate_quickly
 
@@ -25,8 +24,7 @@ class GroupCache:
     def __init__(self, decoder: Decoder, prompts: Sequence[Sequence[int]], group_size: int, new_tokens: int) -> None:
         config, device = decoder.config, decoder.head_weight.device
         self._decoder, self._config = decoder, config
-        self._layers = layers_of(decoder)
-        self._joint = [joint_weight(layer) for layer in self._layers]
+        self._layers = weights_of(decoder)
         lengths = [len(prompt) for prompt in prompts]
         self._group, self._kv = group_size, config.num_key_value_heads
         self._lengths = torch.tensor(lengths, device=device)
@@ -47,14 +45,14 @@ class GroupCache:
         positions = segment.flat(torch.arange(segment.width, device=self._ids.device).expand(segment.count, -1))
         hidden = self._decoder.model.embed_tokens(self._ids)
         tables = self._tables(positions, hidden.dtype)
-        for layer, weight in zip(self._layers, self._joint, strict=True):
-            queries, keys, values = self._project(hidden, layer, weight, tables)
+        for layer in self._layers:
+            queries, keys, values = self._project(hidden, layer, tables)
             queries, keys, values = segment.dense(queries), segment.dense(keys), segment.dense(values)
             mixed = segment.flat(attend_prompts(queries, keys, values)).flatten(1)
-            hidden = self._finish(hidden, mixed, layer)
+            hidden = finish_layer(hidden, mixed, layer, self._decoder)
             shape = (segment.count * self._kv, segment.width, config.head_dim)
             self._prompt.append((keys.transpose(1, 2).reshape(shape), values.transpose(1, 2).reshape(shape)))
-        return self._logits(hidden.index_select(0, self._lengths.cumsum(0) - 1))
+        return project_vocabulary(hidden.index_select(0, self._lengths.cumsum(0) - 1), self._decoder)
 
     def decode(self, index: int, tokens: Tensor) -> Tensor:
         """Logits (P * G, vocabulary) behind `tokens` (P * G,), each row's token at place `index` of its completion."""
@@ -63,26 +61,20 @@ class GroupCache:
         used = (index // _BLOCK + 1) * _BLOCK
         later = torch.zeros(used, device=hidden.device, dtype=hidden.dtype)
         later.masked_fill_(self._places[:used] > index, -torch.inf)
-        for layer, weight, prompt, own in zip(self._layers, self._joint, self._prompt, self._own, strict=True):
-            queries, keys, values = self._project(hidden, layer, weight, tables)
+        for layer, prompt, own in zip(self._layers, self._prompt, self._own, strict=True):
+            queries, keys, values = self._project(hidden, layer, tables)
             own[0, :, :, index], own[1, :, :, index] = self._by_prompt(keys), self._by_prompt(values)
             mixed = self._attend(queries, prompt, own[:, :, :, :used], later)
-            hidden = self._finish(hidden, mixed, layer)
-        return self._logits(hidden)
+            hidden = finish_layer(hidden, mixed, layer, self._decoder)
+        return project_vocabulary(hidden, self._decoder)
 
     def _project(
-        self, hidden: Tensor, layer: Layer, weight: Tensor, tables: tuple[Tensor, Tensor]
+        self, hidden: Tensor, layer: LayerWeights, tables: tuple[Tensor, Tensor]
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Rotated queries (N, K * S, D) and keys (N, K, D), and values (N, K, D)."""
-        config = self._config
-        rows = linear(norm(hidden, layer.input_layernorm.weight, config), weight)
-        joint = rows.view(len(hidden), -1, config.head_dim)
+        joint = project_heads(hidden, layer, self._decoder)
         turned = rotate_quickly(joint[:, : -self._kv], *tables)
         return turned[:, : -self._kv], turned[:, -self._kv :], joint[:, -self._kv :]
-
-    def _finish(self, hidden: Tensor, mixed: Tensor, layer: Layer) -> Tensor:
-        hidden = hidden + linear(mixed, layer.self_attn.o_proj.weight)
-        return hidden + feed_forward(norm(hidden, layer.post_attention_layernorm.weight, self._config), layer)
 
     def _by_prompt(self, rows: Tensor) -> Tensor:
         """(P * G, K, X) as (P * K, G, X)."""
@@ -109,6 +101,3 @@ class GroupCache:
         """Rotary tables that broadcast over heads: (N, 1, D) each."""
         cosines, sines = rotary_tables(self._config, positions)
         return cosines.unsqueeze(1).to(dtype), sines.unsqueeze(1).to(dtype)
-
-    def _logits(self, hidden: Tensor) -> Tensor:
-        return linear(norm(hidden, self._decoder.model.norm.weight, self._config), self._decoder.head_weight)

@@ -1,33 +1,59 @@
 """The parts of a decoder layer that work on flat rows, shared by sampling and training."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.decoder import Decoder, Layer
-from grpo_gui.language.kernels import gated, linear
+from grpo_gui.language.kernels import gated, linear, rms_norm
 
 
-def layers_of(decoder: Decoder) -> list[Layer]:
-    """The decoder's layers in order, typed."""
-    return [cast(Layer, layer) for layer in decoder.model.layers]
+class LayerWeights(NamedTuple):
+    """The matrices (out, in) and norms of one layer; `joint` makes queries, keys and values in one product."""
+
+    input_norm: Tensor
+    joint: Tensor  # ((heads + 2 kv_heads) * head_dim, hidden)
+    output: Tensor
+    mlp_norm: Tensor
+    gate: Tensor
+    up: Tensor
+    down: Tensor
 
 
-def norm(rows: Tensor, weight: Tensor, config: DecoderConfig) -> Tensor:
-    """Root-mean-square norm of (N, hidden)."""
-    return F.rms_norm(rows, (config.hidden_size,), weight, config.rms_norm_eps)
+def weights_of(decoder: Decoder) -> list[LayerWeights]:
+    """The weights of the decoder's layers in order; gradients reach the parameters."""
+    return [_weights(cast(Layer, layer)) for layer in decoder.model.layers]
 
 
-def joint_weight(layer: Layer) -> Tensor:
-    """One matrix for queries, keys and values: ((heads + 2 kv_heads) * head_dim, hidden)."""
-    attention = layer.self_attn
-    return torch.cat((attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight))
+def project_heads(hidden: Tensor, layer: LayerWeights, decoder: Decoder) -> Tensor:
+    """Queries, keys and values (N, heads + 2 kv_heads, head_dim) of hidden states (N, hidden)."""
+    config = decoder.config
+    joint = linear(rms_norm(hidden, layer.input_norm, config.rms_norm_eps), layer.joint)
+    return joint.view(len(hidden), -1, config.head_dim)
 
 
-def feed_forward(rows: Tensor, layer: Layer) -> Tensor:
-    """The gated feed-forward part on normed rows (N, hidden)."""
-    mlp = layer.mlp
-    return linear(gated(rows, mlp.gate_proj.weight, mlp.up_proj.weight), mlp.down_proj.weight)
+def finish_layer(hidden: Tensor, mixed: Tensor, layer: LayerWeights, decoder: Decoder) -> Tensor:
+    """The rest of a layer behind its attention: `mixed` (N, heads * head_dim) are the heads' mixed values."""
+    hidden = hidden + linear(mixed, layer.output)
+    rows = rms_norm(hidden, layer.mlp_norm, decoder.config.rms_norm_eps)
+    return hidden + linear(gated(rows, layer.gate, layer.up), layer.down)
+
+
+def project_vocabulary(hidden: Tensor, decoder: Decoder) -> Tensor:
+    """Logits (N, vocabulary) of the last layer's hidden states (N, hidden)."""
+    rows = rms_norm(hidden, decoder.model.norm.weight, decoder.config.rms_norm_eps)
+    return linear(rows, decoder.head_weight)
+
+
+def _weights(layer: Layer) -> LayerWeights:
+    attention, mlp = layer.self_attn, layer.mlp
+    return LayerWeights(
+        input_norm=layer.input_layernorm.weight,
+        joint=torch.cat((attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight)),
+        output=attention.o_proj.weight,
+        mlp_norm=layer.post_attention_layernorm.weight,
+        gate=mlp.gate_proj.weight,
+        up=mlp.up_proj.weight,
+        down=mlp.down_proj.weight,
+    )

@@ -56,7 +56,8 @@ class GroupLayout:
         positions: the place of each row's token in its own text (N,).
         prompts: the first rows, P texts.
         completions: the rows behind them, P * G texts.
-        last_rows: the flat row of each prompt's last token (P,).
+        predicting: the flat rows that predict completion tokens: each prompt's last, then all completions'; filled
+            with others to a multiple of ROW_MULTIPLE.
         prompt_lengths: tokens of each prompt (P,).
     """
 
@@ -65,13 +66,18 @@ class GroupLayout:
     positions: Tensor
     prompts: Segment
     completions: Segment
-    last_rows: Tensor
+    predicting: Tensor
     prompt_lengths: Tensor
 
     @property
     def filler(self) -> int:
         """Rows at the end that belong to no text."""
         return len(self.ids) - self.prompts.rows - self.completions.rows
+
+    @property
+    def spare(self) -> int:
+        """Rows at the end of `predicting` that predict nothing of use."""
+        return len(self.predicting) - self.prompts.count - self.completions.rows
 
 
 def lay_out(prompts: Sequence[Sequence[int]], completions: Tensor, lengths: Tensor) -> GroupLayout:
@@ -85,13 +91,19 @@ def lay_out(prompts: Sequence[Sequence[int]], completions: Tensor, lengths: Tens
     starts = torch.tensor(prompt_lengths, device=device)
     group_size = len(input_lengths) // len(prompt_lengths)
     own_positions = starts.repeat_interleave(group_size).unsqueeze(1) + torch.arange(second.width, device=device)
-    filler = prompt_ids.new_zeros(-(first.rows + second.rows) % ROW_MULTIPLE)
+    filler = _filler(first.rows + second.rows, device)
+    own_rows = torch.arange(first.rows, first.rows + second.rows, device=device)
     return GroupLayout(
         group_size=group_size,
         ids=torch.cat((prompt_ids, second.flat(completions[:, : second.width]), filler)),
         positions=torch.cat((prompt_positions, second.flat(own_positions), filler)),
         prompts=first,
         completions=second,
-        last_rows=starts.cumsum(0) - 1,
+        predicting=torch.cat((starts.cumsum(0) - 1, own_rows, _filler(first.count + second.rows, device))),
         prompt_lengths=starts,
     )
+
+
+def _filler(rows: int, device: torch.device) -> Tensor:
+    """As many zeros as `rows` lack to a multiple of ROW_MULTIPLE."""
+    return torch.zeros(-rows % ROW_MULTIPLE, dtype=torch.int64, device=device)

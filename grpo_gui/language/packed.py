@@ -9,8 +9,7 @@ from torch.nn import functional as F
 from grpo_gui.grpo.entropy import token_entropy
 from grpo_gui.language.attention import GroupAttention
 from grpo_gui.language.decoder import Decoder
-from grpo_gui.language.kernels import linear
-from grpo_gui.language.layers import feed_forward, joint_weight, layers_of, norm
+from grpo_gui.language.layers import finish_layer, project_heads, project_vocabulary, weights_of
 from grpo_gui.language.layout import GroupLayout, lay_out
 
 
@@ -25,7 +24,7 @@ def packed_logps(
 ) -> tuple[Tensor, Tensor | None]:
     """Log-probabilities (P * G, T) of completions, and the entropy; see `Policy.logps` for the arguments."""
     layout = lay_out(prompts, completions, lengths)
-    logits = linear(_completion_hidden(decoder, layout), decoder.head_weight).float()
+    logits = project_vocabulary(_predicting_hidden(decoder, layout), decoder).float()
     if temperature not in (0.0, 1.0):
         logits = logits / temperature
     # the rows: each completion's first token (predicted by its prompt's end), then all the others
@@ -37,19 +36,18 @@ def packed_logps(
     return _spread(chosen, layout, completions.shape), entropy
 
 
-def _completion_hidden(decoder: Decoder, layout: GroupLayout) -> Tensor:
+def _predicting_hidden(decoder: Decoder, layout: GroupLayout) -> Tensor:
     """Last hidden states that predict completion tokens: P * G first ones, then the completions' flat rows."""
-    config = decoder.config
     hidden = decoder.model.embed_tokens(layout.ids)
-    attend = GroupAttention.of(layout, config, hidden.dtype)
-    for layer in layers_of(decoder):
-        joint = linear(norm(hidden, layer.input_layernorm.weight, config), joint_weight(layer))
-        mixed = attend(joint.view(len(hidden), -1, config.head_dim))
-        hidden = hidden + linear(mixed, layer.self_attn.o_proj.weight)
-        hidden = hidden + feed_forward(norm(hidden, layer.post_attention_layernorm.weight, config), layer)
-    first = hidden.index_select(0, layout.last_rows).repeat_interleave(layout.group_size, dim=0)
-    rest = hidden.narrow(0, layout.prompts.rows, layout.completions.rows)
-    return norm(torch.cat((first, rest)), decoder.model.norm.weight, config)
+    attend = GroupAttention.of(layout, decoder.config, hidden.dtype)
+    layers = weights_of(decoder)
+    for layer in layers:
+        mixed = attend(project_heads(hidden, layer, decoder))
+        if layer is layers[-1]:  # behind the last attention only the rows that predict are of use
+            hidden, mixed = hidden.index_select(0, layout.predicting), mixed.index_select(0, layout.predicting)
+        hidden = finish_layer(hidden, mixed, layer, decoder)
+    first, rest, _ = torch.split(hidden, [layout.prompts.count, layout.completions.rows, layout.spare])
+    return torch.cat((first.repeat_interleave(layout.group_size, dim=0), rest))
 
 
 def _spread(values: Tensor, layout: GroupLayout, shape: torch.Size) -> Tensor:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import tokenizers
 from tokenizers import Regex, decoders, models, pre_tokenizers, processors
 
+from grpo_gui.errors import ModelError
+
 PAD, BOS, EOS, RESERVED = "<pad>", "<bos>", "<eos>", "<reserved>"
 _PRINTABLE = "".join(chr(code) for code in range(32, 127))
 
@@ -55,6 +57,17 @@ class Tokenizer:
     def encode_prompt(self, prompt: str) -> list[int]:
         """Ids of a prompt as the model expects it; for the built-in model `<bos>prompt` and a newline."""
         return list(self.raw.encode(prompt + self.special.prompt_suffix, add_special_tokens=True).ids)
+
+    def encode_chat(self, messages: Sequence[tuple[str, str]]) -> list[int]:
+        """Ids of chat messages (role, content) up to where the model's answer begins.
+
+        Raises:
+            ModelError: this tokenizer has no chat template.
+        """
+        raise ModelError(
+            f"The data hold chats of {len(messages)} messages, but the model has no chat template; choose an instruct "
+            "model, or give the prompts as text."
+        )
 
     def decode(self, ids: Iterable[int]) -> str:
         """Text of `ids`; special tokens are left out."""

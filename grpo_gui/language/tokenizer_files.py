@@ -8,6 +8,7 @@ from typing import Any
 import tokenizers
 
 from grpo_gui.errors import ModelError
+from grpo_gui.language.chat_tokenizer import ChatTokenizer
 from grpo_gui.language.config import DecoderConfig, token_ids
 from grpo_gui.language.tokenizer import SpecialTokens, Tokenizer
 from grpo_gui.language.weights import read_json
@@ -45,6 +46,10 @@ def load_tokenizer(folder: Path, config: DecoderConfig) -> Tokenizer:
 
 def save_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
     """Write tokenizer.json, tokenizer_config.json and generation_config.json so that transformers loads them."""
+    if isinstance(tokenizer, ChatTokenizer):
+        tokenizer.write_files(folder)
+        write_json(folder / GENERATION_CONFIG, _generation(tokenizer.special))
+        return
     special, raw = tokenizer.special, tokenizer.raw
     raw.save(str(folder / TOKENIZER))
     ends = sorted(special.eos_ids)
@@ -60,13 +65,17 @@ def save_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
         settings["bos_token"] = raw.id_to_token(special.bos_id)
     if ends:
         settings["eos_token"] = raw.id_to_token(ends[0])
-    generation = {
+    write_json(folder / TOKENIZER_CONFIG, settings)
+    write_json(folder / GENERATION_CONFIG, _generation(special))
+
+
+def _generation(special: SpecialTokens) -> dict[str, Any]:
+    ends = sorted(special.eos_ids)
+    return {
         "bos_token_id": special.bos_id,
         "eos_token_id": ends[0] if len(ends) == 1 else ends or None,
         "pad_token_id": special.pad_id,
     }
-    write_json(folder / TOKENIZER_CONFIG, settings)
-    write_json(folder / GENERATION_CONFIG, generation)
 
 
 def write_json(path: Path, values: Mapping[str, Any]) -> None:

@@ -105,6 +105,16 @@ def _read_file(path: Path) -> dict[str, Tensor]:
         raise ModelError(f"{path} is no readable safetensors file ({error}); copy it again from its source.") from error
 
 
+def refuse_pickles(folder: Path) -> None:
+    """Accept a folder that has weights as safetensors.
+
+    Raises:
+        ModelError: it has none; the sentence tells how to convert a pickle.
+    """
+    if not any(folder.glob("*.safetensors")):
+        raise _no_weights(folder)
+
+
 def _no_weights(folder: Path) -> ModelError:
     pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
     if pickles:

@@ -22,7 +22,7 @@ from grpo_gui.events import (
     StepCompleted,
     TrainerStatus,
 )
-from grpo_gui.language.loading import load_policy
+from grpo_gui.language.hf_loading import open_policy
 from grpo_gui.language.memory import keep_freed_memory
 from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.problem import Problem, Task, held_out_shortage
@@ -44,6 +44,7 @@ from grpo_gui.training.evaluation import evaluate
 from grpo_gui.training.handle import EventSink
 from grpo_gui.training.learner import FinishedStep, Learner
 from grpo_gui.training.learner_state import capture, restore
+from grpo_gui.training.models import model_options
 from grpo_gui.training.samples import group_samples
 from grpo_gui.training.save_clock import SaveClock
 from grpo_gui.training.snapshotting import Snapshotter
@@ -162,7 +163,8 @@ class Trainer:
 
     def _load_learner(self, device: torch.device, task: Task) -> Learner:
         try:
-            return Learner(self._config, load_policy(self._config.model, device), task)
+            policy = open_policy(self._config.model, device, model_options(self._config))
+            return Learner(self._config, policy, task)
         except (RuntimeError, MemoryError) as error:
             if not is_out_of_memory(error):
                 raise

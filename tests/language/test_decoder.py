@@ -1,5 +1,6 @@
 import torch
 
+from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.decoder import Decoder
 from tests.language.reference import SMALL, random_decoder
 
@@ -7,8 +8,6 @@ DECODER = random_decoder()
 
 
 def test_that_the_builtin_shape_has_the_stated_number_of_parameters():
-    from grpo_gui.language.config import DecoderConfig
-
     assert sum(parameter.numel() for parameter in Decoder(DecoderConfig()).parameters()) == 816768
 
 

@@ -48,6 +48,19 @@ def test_that_gated_equals_swiglu_with_its_gradients(shape):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_that_the_norm_equals_torchs_with_its_gradients(shape):
+    count, width, _ = shape
+    rows, weight = values(count, width).requires_grad_(), values(width).requires_grad_()
+    gradient = values(count, width)
+    plain = F.rms_norm(rows, (width,), weight, 1e-5)
+    torch.testing.assert_close(kernels.rms_norm(rows, weight, 1e-5), plain)
+    found = torch.autograd.grad(kernels.rms_norm(rows, weight, 1e-5), (rows, weight), gradient)
+    expected = torch.autograd.grad(plain, (rows, weight), gradient)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
+
+
 def test_that_other_dtypes_take_torchs_own_product():
     rows, weight = values(4, 8).double(), values(3, 8).double()
     assert torch.equal(kernels.linear(rows, weight), F.linear(rows, weight))

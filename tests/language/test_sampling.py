@@ -47,9 +47,8 @@ def test_that_top_k_draws_only_the_k_likeliest_in_their_proportion():
 @pytest.mark.parametrize(("top_p", "kept"), [(0.5, 1), (0.65, 2), (0.9, 3), (0.98, 4), (1.0, 5), (0.0, 1)])
 def test_that_top_p_keeps_the_smallest_set_that_reaches_p(top_p, kept):
     # probabilities .637 .234 .086 .032 .004, sums .637 .871 .958 .989 1
-    expected = {0.5: 1, 0.65: 2, 0.9: 3, 0.98: 4, 1.0: 5, 0.0: 1}[top_p]
     allowed = keep_likeliest(LOGITS.unsqueeze(0), 0, top_p)
-    assert int(torch.isfinite(allowed).sum()) == expected == kept
+    assert int(torch.isfinite(allowed).sum()) == kept
     assert torch.equal(allowed[0, :kept], LOGITS[:kept])
 
 
