@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from grpo_gui.app.launcher import Launcher
+from grpo_gui.app.snapshot_engine import SnapshotWorker
 from grpo_gui.events import GroupSample
 from grpo_gui.paths import window_state_file
 from grpo_gui.settings import Settings
@@ -68,8 +69,9 @@ class Session(QObject):
         launcher = Launcher(opened.path, opened.writer, self.pump)
         self.workspace = Workspace(opened.path, settings, self.tasks, self.pump, opened.writer, launcher)
         self.workspace.runs = opened.runs
+        self._snapshots = SnapshotWorker(settings.threads)
         form = RunForm(self.workspace, self._sample)
-        makers = ViewMakers(_make_train_view, _make_completions_view)
+        makers = ViewMakers(_make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
 
     def show(self, painted: Callable[[], None]) -> None:
@@ -92,10 +94,17 @@ class Session(QObject):
         if self.workspace.handle is not None:
             self.workspace.handle.stop(STOP_TIMEOUT_S)
         self.pump.stop()
+        self._snapshots.close()
         self.tasks.close()
         self._opened.writer.close()
         self._opened.lock.release()
         self.window.deleteLater()
+
+    def _make_snapshots_view(self, workspace: Workspace) -> QWidget:
+        _prepare_plots()
+        from grpo_gui.ui.views.snapshots_view import SnapshotsView
+
+        return SnapshotsView(workspace, self._snapshots)
 
     def _sample(
         self,

@@ -63,8 +63,8 @@ class Manifest:
 
     @property
     def size_bytes(self) -> int:
-        """What the files take together."""
-        return sum(entry.size_bytes for entry in self.files.values())
+        """What the files take together; equal ones are the same file on the disk."""
+        return sum({entry.sha256: entry.size_bytes for entry in self.files.values()}.values())
 
 
 def manifest_to_json(manifest: Manifest) -> str:

@@ -1,8 +1,10 @@
 """What the window asks of store and trainer: two protocols that the composition root fills."""
 
+from pathlib import Path
 from typing import Protocol
 
 from grpo_gui.store.records import NewRun, RunRecord
+from grpo_gui.store.records_snapshots import PairRating
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
 
@@ -19,12 +21,26 @@ class Writer(Protocol):
     def rename_run(self, run_id: int, name: str) -> None:
         """Give a run another name."""
 
+    def extend_run(self, run_id: int, config: str, before: int, steps: int) -> None:
+        """Give a run another number of steps than `before`; `config` is its whole config with them."""
+
+    def remove_snapshot(self, snapshot_id: int) -> None:
+        """Note that a snapshot's folder was removed by hand."""
+
+    def rate_pair(self, rating: PairRating) -> int:
+        """Keep which of two completions a person preferred; return the rating's id."""
+
+    def undo_rating(self, rating_id: int) -> None:
+        """Take back a rating of a pair."""
+
 
 class Launcher(Protocol):
     """Where trainers come from; app.py knows."""
 
-    def start(self, config: TrainConfig, run_id: int, *, resume: bool) -> TrainerHandle:
-        """Start the embedded trainer."""
+    def start(
+        self, config: TrainConfig, run_id: int, *, resume: bool, snapshot: Path | None = None
+    ) -> TrainerHandle:
+        """Start the embedded trainer; `resume` and `snapshot` say where it begins (see `Trainer`)."""
 
     def start_in_background(self, run_id: int) -> TrainerHandle:
         """Start a process of ours that goes on with a run that was handed over."""

@@ -52,6 +52,18 @@ ICONS: dict[str, str] = {
     "curve": "ph.chart-line",
     "copy": "ph.copy",
     "keys": "ph.keyboard",
+    "snapshots": "ph.camera",
+    "snapshot": "ph.camera",
+    "branch": "ph.git-branch",
+    "export": "ph.export",
+    "trash": "ph.trash",
+    "best": "ph.trophy",
+    "hand": "ph.hand",
+    "base": "ph.cube",
+    "damaged": "ph.warning",
+    "keep": "ph.recycle",
+    "blind": "ph.eye-slash",
+    "play": "ph.play",
     "more": "ph.dots-three",
 }
 """What an icon means -> its Phosphor name. Views name the meaning, never the font's name."""

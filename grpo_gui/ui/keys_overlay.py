@@ -4,14 +4,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
+from grpo_gui.ui.view_list import VIEWS, all_keys
 from grpo_gui.ui.widgets.labels import label, mono
 
 KEYS = (
     ("Everywhere", (
-        ("Ctrl+1, Ctrl+2", "Train, Completions"),
+        (all_keys(), ", ".join(title for _, title in VIEWS)),
         ("Ctrl+N", "set up a new run"),
         ("Space", "pause or resume (not in a field)"),
         (".", "do one step, then pause"),
+        ("Ctrl+S", "make a snapshot"),
         ("/", "search the completions"),
         ("Ctrl+,", "settings"),
         ("F11", "full screen"),
@@ -30,6 +32,13 @@ KEYS = (
         ("J, K", "next, previous completion"),
         ("Enter", "open or close a group"),
         ("G", "groups or a flat list"),
+    )),
+    ("Snapshots", (
+        ("A, B", "compare the selected snapshot as A or as B"),
+        ("Left, Right, Down", "left is better, right is better, equal"),
+        ("Space, Backspace", "skip a pair, take the last choice back"),
+        ("P", "pin or unpin"),
+        ("Delete", "move to the trash"),
     )),
 )  # fmt: skip
 

@@ -1,7 +1,8 @@
 """The main window: menus, tool bar, rail, the views, status bar. It lays out and connects."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
@@ -16,6 +17,7 @@ from grpo_gui.ui.keys_overlay import KeysOverlay
 from grpo_gui.ui.lateness import LatenessMeter
 from grpo_gui.ui.menus import Entry, fill_menus
 from grpo_gui.ui.message_bar import MessageBar
+from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.opening import open_folder, open_log_folder
 from grpo_gui.ui.rail import Rail
 from grpo_gui.ui.run_text import run_title
@@ -23,11 +25,11 @@ from grpo_gui.ui.status_bar import StatusBar
 from grpo_gui.ui.tool_bar import ToolBar
 from grpo_gui.ui.train_page import TrainPage
 from grpo_gui.ui.transport import Transport
+from grpo_gui.ui.view_list import VIEWS, key_of
 from grpo_gui.ui.views.run_form import RunForm
 from grpo_gui.ui.window_state import WindowState
 from grpo_gui.ui.workspace import Workspace
 
-VIEWS = ("train", "completions")
 MINIMUM_SIZE = (960, 600)
 DEFAULT_SIZE = (1440, 900)
 
@@ -38,6 +40,7 @@ class ViewMakers:
 
     train: Callable[[Workspace], QWidget]
     completions: Callable[[Workspace], tuple[QWidget, Callable[[], None]]]  # the view, and what focuses its search
+    others: Mapping[str, Callable[[Workspace], QWidget]] = field(default_factory=dict)  # by name, see view_list
 
 
 class MainWindow(QMainWindow):
@@ -53,6 +56,7 @@ class MainWindow(QMainWindow):
         self._makers, self._state = makers, state
         self._may_close = False
         self._focus_search: Callable[[], None] | None = None
+        self._views: dict[str, QWidget] = {}
         self.meter = LatenessMeter(self)
         self.form = form
         self.train = TrainPage(workspace, form, makers.train)
@@ -75,14 +79,20 @@ class MainWindow(QMainWindow):
 
     def show_view(self, name: str) -> None:
         """Bring a view to the front."""
-        if name == "completions" and self.pages.count() == 1:
-            view, self._focus_search = self._makers.completions(self.workspace)
-            self.pages.addWidget(view)
+        if name not in self._views:
+            self._views[name] = self._make_view(name)
+            self.pages.addWidget(self._views[name])
             self._state.restore_splitters(self)
-        self.pages.setCurrentIndex(VIEWS.index(name))
+        self.pages.setCurrentWidget(self._views[name])
         self.rail.show_chosen(name)
-        self._search.setEnabled(name == "train")  # the Completions view has the same key of its own
+        self._search.setEnabled(name != "completions")  # the Completions view has the same key of its own
         self._tell_transport()
+
+    def _make_view(self, name: str) -> QWidget:
+        if name == "completions":
+            view, self._focus_search = self._makers.completions(self.workspace)
+            return view
+        return self._makers.others[name](self.workspace)
 
     def search(self) -> None:
         """Go to the Completions view's search field."""
@@ -93,6 +103,8 @@ class MainWindow(QMainWindow):
     def show_new_run(self) -> None:
         """Show the form; no run is selected meanwhile, and starting one selects it."""
         self.show_view("train")
+        if self.form.draft.branch is not None:
+            self.form.draft.use_branch(None)
         self.workspace.select_run(None)
         self.form.setFocus()
 
@@ -103,12 +115,18 @@ class MainWindow(QMainWindow):
         if config is not None:
             self.form.draft.use_config(config)
 
+    def show_branch(self, branch: BranchPoint) -> None:
+        """Show the form for a run that begins in a snapshot of another one."""
+        self.show_new_run()
+        self.form.draft.use_branch(branch)
+
     # --- layout
 
     def _lay_out(self) -> None:
         self.setMinimumSize(*MINIMUM_SIZE)
         self.resize(theme.px(DEFAULT_SIZE[0]), theme.px(DEFAULT_SIZE[1]))
         self.addToolBar(Qt.ToolBarArea.TopToolBarArea, self.tools)
+        self._views["train"] = self.train
         self.pages.addWidget(self.train)
         self.rail.show_chosen("train")
         center = QWidget()
@@ -142,8 +160,7 @@ class MainWindow(QMainWindow):
             ],
             "&Run": [],
             "&View": [
-                ("Train", "Ctrl+1", lambda: self.show_view("train")),
-                ("Completions", "Ctrl+2", lambda: self.show_view("completions")),
+                *((title, key_of(name), partial(self.show_view, name)) for name, title in VIEWS),
                 None,
                 ("Search completions", "", self.search),
                 ("Full screen", "F11", self._toggle_full_screen),
@@ -169,6 +186,7 @@ class MainWindow(QMainWindow):
         self.guard.may_close.connect(self.close_now)
         workspace.view_requested.connect(self.show_view)
         workspace.new_run_requested.connect(self.show_new_run)
+        workspace.branch_requested.connect(self.show_branch)
         workspace.run_selected.connect(self._show_title)
         workspace.run_updated.connect(self._show_title)
         workspace.problem.connect(self._show_problem)

@@ -17,7 +17,7 @@ def fill_menus(bar: QMenuBar, transport: Transport, entries: dict[str, list[Entr
         if title == "&Run":
             menu.addActions([transport.start, transport.pause, transport.step, transport.stop])
             menu.addSeparator()
-            menu.addAction(transport.background)
+            menu.addActions([transport.snapshot, transport.background])
         for line in lines:
             _add(menu, line)
 

@@ -4,8 +4,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QToolButton, QVBoxLayout
 
 from grpo_gui.ui import icons, theme, tokens
-
-VIEWS = (("train", "Train", "Ctrl+1"), ("completions", "Completions", "Ctrl+2"))
+from grpo_gui.ui.view_list import VIEWS, key_of
 
 
 class Rail(QFrame):
@@ -23,8 +22,8 @@ class Rail(QFrame):
         column.setSpacing(4)
         self._group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
-        for name, text, keys in VIEWS:
-            button = _rail_button(name, text, f"{text} ({keys})")
+        for name, text in VIEWS:
+            button = _rail_button(name, text, f"{text} ({key_of(name)})")
             button.setCheckable(True)
             button.clicked.connect(lambda _=False, view=name: self.chosen.emit(view))
             self._group.addButton(button)

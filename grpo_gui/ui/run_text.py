@@ -36,6 +36,11 @@ def start_time(seconds: float, now_s: float | None = None) -> str:
 
 
 def is_continuable(run: RunRecord | None, steps: int) -> bool:
-    """True for a run that ended before its last step with a saved state, so that it can go on."""
+    """True for a run that ended before its last step, so that it can go on.
+
+    One that was cut off before it saved a state begins anew; only a branch has its beginning elsewhere.
+    """
     ended_early = (RunStatus.STOPPED, RunStatus.INTERRUPTED, RunStatus.FAILED, RunStatus.HANDED_OVER)
-    return run is not None and run.status in ended_early and run.state_path is not None and run.steps_done < steps
+    if run is None or run.status not in ended_early or run.steps_done >= steps:
+        return False
+    return run.state_path is not None or run.parent_run_id is None

@@ -10,6 +10,7 @@ from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.store.records import RunRecord
 from grpo_gui.ui.formatting import count, number
 from grpo_gui.ui.lateness import LatenessMeter
+from grpo_gui.ui.view_list import all_keys
 from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.labels import label, set_look, vline
 from grpo_gui.ui.workspace import Workspace
@@ -47,7 +48,7 @@ class StatusBar(QStatusBar):
         self.addWidget(self._holder, 1)
         self.keys = link("? keys", tooltip="Show all keys (?).")
         self.addPermanentWidget(self.keys)
-        views = label("Ctrl+1, Ctrl+2 views", "hint")
+        views = label(f"{all_keys()} views", "hint")
         views.setContentsMargins(0, 0, 12, 0)
         self.addPermanentWidget(views)
         self._timer = QTimer(self)

@@ -68,6 +68,7 @@ QFrame[look="overlay"] { background: $surface; border: 1px solid $line2; border-
 QFrame[look="panel"] { background: $win; border: none; border-right: 1px solid $line; }
 QFrame#segments { background: $sunken; border: 1px solid $line; border-radius: 4px; }
 QFrame#chip { background: $soft; border-radius: 4px; }
+QLabel#keycap { background: $surface; color: $text2; border: 1px solid $line2; border-radius: 4px; padding: 1px 5px; }
 """
 
 _BUTTONS = """

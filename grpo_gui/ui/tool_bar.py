@@ -25,6 +25,8 @@ class ToolBar(QToolBar):
         self.addActions([transport.start, transport.pause, transport.step, transport.stop])
         for action in (transport.start, transport.pause):  # whose words change: keep the others in place
             self.widgetForAction(action).setMinimumWidth(theme.px(98))
+        self.addSeparator()
+        self.addAction(transport.snapshot)
         spacer = QWidget()
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox
 
-from grpo_gui.commands import Pause, Resume, Step, Stop
+from grpo_gui.commands import Pause, Resume, SaveSnapshot, Step, Stop
 from grpo_gui.events import RunStatus
 from grpo_gui.store.records import RunRecord
 from grpo_gui.ui import icons
@@ -26,6 +26,9 @@ class Transport(QObject):
         self.pause = self._action("Pause", "pause", self._pause)
         self.step = self._action("Step", "step", self._step)
         self.stop = self._action("Stop", "stop", self._stop)
+        self.snapshot = self._action("Snapshot", "snapshot", lambda: workspace.post(SaveSnapshot()))
+        self.snapshot.setShortcut(QKeySequence("Ctrl+S"))
+        self.snapshot.setToolTip("Keep the weights after the step at hand as a model that other tools load (Ctrl+S).")
         self.background = self._action("Keep training in the background", "", workspace.hand_over)
         self.background.setToolTip("Save the state and go on in a process of its own that survives this window.")
         self.step.setShortcut(QKeySequence("."))
@@ -56,6 +59,7 @@ class Transport(QObject):
         self.step.setEnabled(is_paused or (free and self._form_is_open and self._form_is_valid))
         self.step.setToolTip("Do one step, then pause (.).")
         self.stop.setEnabled(status is not None)
+        self.snapshot.setEnabled(status is not None)
         self.background.setEnabled(self._workspace.is_training)
 
     def continuable_run(self) -> RunRecord | None:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,17 +11,20 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.commands import Command, HandOver, Step
 from grpo_gui.errors import BadInputError, StoreError
-from grpo_gui.events import Event, RunFailed, RunStatus, TrainerStatus
+from grpo_gui.events import Event, RunFailed, RunStatus, SnapshotRemoved, SnapshotSaved, TrainerStatus
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
 from grpo_gui.training.presets import run_name
+from grpo_gui.training.resuming import begins_anew
 from grpo_gui.training.validation import config_from_json, config_to_json
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.engine import Launcher, Writer
 from grpo_gui.ui.event_pump import EventPump
+from grpo_gui.ui.models.branch_point import BranchPoint
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.run_counting import counted
 
 logger = logging.getLogger(__name__)
@@ -51,6 +55,8 @@ class Workspace(QObject):
     settings_changed = Signal(object)  # Settings
     view_requested = Signal(str)  # train, completions
     new_run_requested = Signal()  # show the form
+    branch_requested = Signal(object)  # BranchPoint: show the form for a branch
+    snapshots_changed = Signal(int)  # run id: it has another snapshot, or one less, and the store knows
     failed = Signal(str, str)  # the run of this window failed: a sentence, and a traceback or ""
     problem = Signal(str, str)  # something else failed: a sentence for the user, and a traceback or ""
 
@@ -136,19 +142,28 @@ class Workspace(QObject):
 
     def selected_config(self) -> TrainConfig | None:
         """Return the selected run's config; None without a run and for one of another program."""
-        if self.run is None:
-            return None
-        try:
-            return config_from_json(self.run.config)
-        except BadInputError:
-            return None
+        return config_of(self.run)
 
-    def start(self, config: TrainConfig, *, only_one_step: bool = False) -> None:
-        """Create a run and start the trainer of this window; ignored while one is alive or starting."""
+    def write(
+        self,
+        function: Callable[[Writer], T],
+        done: Callable[[T], None],
+        failed: Callable[[TaskFailure], None] | None = None,
+    ) -> None:
+        """Run `function` with the store's writer beside the GUI thread; see `read`."""
+        self._tasks.run(lambda _: function(self._writer), done, failed or self._report)
+
+    def start(self, config: TrainConfig, *, only_one_step: bool = False, branch: BranchPoint | None = None) -> None:
+        """Create a run, perhaps as a branch of another one, and start the trainer of this window.
+
+        Ignored while one is alive or starting.
+        """
         if self.is_training or self.is_starting:
             return
         self.is_starting = True
         new = NewRun(run_name(config), config.task, config_to_json(config), config.seed, config.device)
+        if branch is not None:
+            new = replace(new, parent_run_id=branch.run_id, parent_step=branch.step)
         self.handle_changed.emit()
 
         def create(reader: StoreReader) -> RunRecord:
@@ -158,16 +173,34 @@ class Workspace(QObject):
             return run
 
         def created(run: RunRecord) -> None:
-            self._launch(config, run, resume=False)
+            self._launch(config, run, resume=False, snapshot=None if branch is None else branch.path)
             if only_one_step:
                 self.post(Step())
 
         self._tasks.run(create, created, self._start_failed)
 
-    def resume_run(self, run: RunRecord) -> None:
-        """Go on with a stopped or interrupted run from its saved state, in this window."""
-        if not (self.is_training or self.is_starting):
-            self._launch(config_from_json(run.config), run, resume=True)
+    def resume_run(self, run: RunRecord, *, snapshot: Path | None = None, steps: int | None = None) -> None:
+        """Go on with a run in this window, from its saved state or one of its snapshots, perhaps to another step."""
+        if self.is_training or self.is_starting:
+            return
+        try:
+            before = config_from_json(run.config)
+            resume = snapshot is not None or not begins_anew(run)
+        except BadInputError as error:
+            self.problem.emit(str(error), "")
+            return
+        if steps is None or steps == before.steps:
+            self._launch(before, run, resume=resume, snapshot=snapshot)
+            return
+        config = replace(before, steps=steps)
+        self.is_starting = True
+        self.handle_changed.emit()
+        longer = replace(run, config=config_to_json(config))
+        self._tasks.run(
+            lambda _: self._writer.extend_run(run.id, longer.config, before.steps, steps),
+            lambda _: self._launch(config, longer, resume=resume, snapshot=snapshot),
+            self._start_failed,
+        )
 
     def post(self, command: Command) -> None:
         """Hand a command to the trainer of this window, else to the process that trains the selected run."""
@@ -224,11 +257,11 @@ class Workspace(QObject):
 
     # --- inside
 
-    def _launch(self, config: TrainConfig, run: RunRecord, *, resume: bool) -> None:
+    def _launch(self, config: TrainConfig, run: RunRecord, *, resume: bool, snapshot: Path | None = None) -> None:
         self.is_starting = False
         self.status = TrainerStatus(run.id, RunStatus.WARMING_UP, run.steps_done)
         self.trained_run = replace(run, status=RunStatus.WARMING_UP)
-        self.handle = self._launcher.start(config, run.id, resume=resume)
+        self.handle = self._launcher.start(config, run.id, resume=resume, snapshot=snapshot)
         self._select(self.trained_run)
         self.refresh_runs()
         self.status_changed.emit(self.status)
@@ -257,6 +290,8 @@ class Workspace(QObject):
 
     def _take_batch(self, events: list[Event]) -> None:
         ended = False
+        for run_id in {event.run_id for event in events if isinstance(event, SnapshotSaved | SnapshotRemoved)}:
+            QTimer.singleShot(2 * FOLLOW_INTERVAL_MS, self, partial(self.snapshots_changed.emit, run_id))
         for event in events:
             if isinstance(event, TrainerStatus):
                 self.status = event

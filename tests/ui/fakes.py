@@ -1,6 +1,8 @@
 """Stand-ins for the store and the trainer, and sample records and events."""
 
 import struct
+from dataclasses import replace
+from pathlib import Path
 
 from grpo_gui.events import CompletionSample, GroupSample, RunStatus, StepCompleted
 from grpo_gui.store.records import RunRecord
@@ -116,6 +118,9 @@ class FakeWriter:
     def rename_run(self, run_id, name):
         self._reader.records[run_id] = run_record(run_id, name=name)
 
+    def extend_run(self, run_id, config, before, steps):
+        self._reader.records[run_id] = replace(self._reader.records[run_id], config=config)
+
 
 class FakeHandle:
     def __init__(self, run_id: int):
@@ -137,12 +142,14 @@ class FakeHandle:
 class FakeLauncher:
     def __init__(self):
         self.started: list[tuple[TrainConfig, int, bool]] = []
+        self.snapshots: list[Path | None] = []
         self.handles: list[FakeHandle] = []
         self.background: list[int] = []
         self.attachable: dict[int, FakeHandle] = {}
 
-    def start(self, config, run_id, *, resume):
+    def start(self, config, run_id, *, resume, snapshot=None):
         self.started.append((config, run_id, resume))
+        self.snapshots.append(snapshot)
         self.handles.append(FakeHandle(run_id))
         return self.handles[-1]
 

@@ -10,6 +10,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.presets import preset_config
 from grpo_gui.training.validation import advice, problems
 from grpo_gui.ui.formatting import count
+from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.models.config_fields import FIELDS, parse
 
 
@@ -23,6 +24,7 @@ class ConfigDraft(QObject):
         super().__init__()
         self._settings = settings
         self._unreadable: dict[str, str] = {}
+        self.branch: BranchPoint | None = None  # where the run leaves another one; None: it begins with its model
         self.config = self._with_settings(preset_config("default"))
 
     def use_preset(self, name: str) -> None:
@@ -42,7 +44,15 @@ class ConfigDraft(QObject):
     def use_config(self, config: TrainConfig) -> None:
         """Start from a whole config, for instance that of an earlier run."""
         self._unreadable.clear()
-        self.config = config
+        self.config, self.branch = config, None
+        self.replaced.emit()
+        self.changed.emit()
+
+    def use_branch(self, branch: BranchPoint | None) -> None:
+        """Describe a branch, with the settings of its parent filled in; None turns it back into a run of its own."""
+        if branch is not None:
+            self.use_config(branch.config)
+        self.branch = branch
         self.replaced.emit()
         self.changed.emit()
 
@@ -74,7 +84,8 @@ class ConfigDraft(QObject):
 
     def problems(self) -> dict[str, str]:
         """Return a sentence per field that cannot be used; empty when the run can start."""
-        return {**problems(self.config), **self._unreadable}
+        of_branch = {} if self.branch is None else self.branch.problems(self.config)
+        return {**problems(self.config), **of_branch, **self._unreadable}
 
     def advice(self) -> dict[str, str]:
         """Return a sentence per field with a consequence worth knowing."""

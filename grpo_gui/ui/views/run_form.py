@@ -52,7 +52,7 @@ class RunForm(QScrollArea):
     def submit(self, *, only_one_step: bool = False) -> None:
         """Start the run, as a click on the button does."""
         if self.card.start.isEnabled():
-            self._workspace.start(self.draft.config, only_one_step=only_one_step)
+            self._workspace.start(self.draft.config, only_one_step=only_one_step, branch=self.draft.branch)
 
     def refresh(self) -> None:
         """Bring the Start button in line with the draft and with what is training."""

@@ -10,6 +10,7 @@ from grpo_gui.ui import icons, theme
 from grpo_gui.ui.models.config_draft import ConfigDraft
 from grpo_gui.ui.models.config_fields import FIELDS, SETTINGS_COUNT, fields_of, to_text
 from grpo_gui.ui.widgets.all_settings import AllSettings
+from grpo_gui.ui.widgets.branch_notice import BranchNotice
 from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.config_field import ConfigFieldInput, LabelledInput
@@ -32,6 +33,8 @@ class RunFormCard(Card):
     def __init__(self, draft: ConfigDraft) -> None:
         super().__init__(padding=20)
         self.draft = draft
+        self.title = label("New run", "cardtitle")
+        self.branch = BranchNotice()
         self.preset = QComboBox()
         self.preset_note = label("", "hint", wrap=True)
         self.tasks = TaskCards()
@@ -69,7 +72,7 @@ class RunFormCard(Card):
     def _lay_out(self) -> None:
         self.body.setSpacing(8)
         head = QHBoxLayout()
-        head.addWidget(label("New run", "cardtitle"))
+        head.addWidget(self.title)
         head.addStretch(1)
         head.addWidget(label("Preset", "label", "Where the settings start from."))
         head.addWidget(self.preset)
@@ -80,6 +83,7 @@ class RunFormCard(Card):
             self.preset.setItemData(self.preset.count() - 1, preset.description, Qt.ItemDataRole.ToolTipRole)
         self.body.addLayout(head)
         self.body.addWidget(self.preset_note)
+        self.body.addWidget(self.branch)
         self.body.addWidget(label("Task", "title"))
         for widget in (self.tasks, self.mix, self.prompt_file, self.task_problem):
             self.body.addWidget(widget)
@@ -130,6 +134,7 @@ class RunFormCard(Card):
         self.all_settings.rewards_edited.connect(lambda specs: draft.change(replace(draft.config, rewards=specs)))
         self.more.clicked.connect(self.toggle_all)
         self.start.clicked.connect(self.start_clicked)
+        self.branch.dropped.connect(lambda: draft.use_branch(None))
         draft.replaced.connect(self._show_all)
         draft.changed.connect(self._show_checks)
         theme.signals.changed.connect(self._show_checks)
@@ -150,7 +155,9 @@ class RunFormCard(Card):
         self._show_policy()
 
     def _show_all(self) -> None:
-        config = self.draft.config
+        config, branch = self.draft.config, self.draft.branch
+        self.title.setText("New run" if branch is None else f"Branch at step {branch.step}")
+        self.branch.show_branch(branch)
         self.preset.setCurrentIndex(self.preset.findData(config.preset))
         self.tasks.show_chosen(config.task)
         self.mix.set_weights(config.task_mix)

@@ -1,0 +1,151 @@
+"""The table of a run's snapshots: A and B marks, held-out bars, keys for marking, pinning and deleting."""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+
+from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.formatting import number
+from grpo_gui.ui.models.snapshot_row import SnapshotRow
+from grpo_gui.ui.models.snapshot_table_model import LOOK_ROLE, VALUE_ROLE, Column, SnapshotTableModel
+from grpo_gui.ui.widgets.bars import RewardBarDelegate, paint_reward_bar
+
+Index = QModelIndex | QPersistentModelIndex
+
+_WIDTHS = {
+    Column.MARK: 34,
+    Column.STEP: 58,
+    Column.REWARD: 62,
+    Column.HELD_OUT: 146,
+    Column.KL: 92,
+    Column.SIZE: 74,
+    Column.FILES: 104,
+    Column.KEEP: 66,
+}
+_LEAST_MADE = 118
+_GIVE_WAY = (Column.KL, Column.SIZE, Column.KEEP, Column.REWARD)  # where the table is narrow, the first one first
+
+
+class SnapshotTable(QTableView):
+    """`chosen` gives the row under the cursor; `marked` asks to compare it as A or B."""
+
+    chosen = Signal(object)  # SnapshotRow | None
+    marked = Signal(str)  # A, B
+    pin_toggled = Signal()
+    delete_asked = Signal()
+    menu_asked = Signal(QPoint)  # on screen
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.snapshots = SnapshotTableModel(self)
+        self.setModel(self.snapshots)
+        self.setAccessibleName("Snapshots of the run")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(lambda place: self.menu_asked.emit(self.viewport().mapToGlobal(place)))
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(20)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(Column.MADE, QHeaderView.ResizeMode.Stretch)
+        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegateForColumn(
+            Column.HELD_OUT, _HeldOutDelegate(self, VALUE_ROLE, self.snapshots.held_out_bounds)
+        )
+        self.selectionModel().currentRowChanged.connect(self._current_changed)
+        theme.follow(self, self._restyle)
+
+    @property
+    def current_row(self) -> SnapshotRow | None:
+        """The snapshot under the cursor."""
+        return self.snapshots.row(self.currentIndex().row())
+
+    def choose(self, place: int) -> None:
+        """Put the cursor on a row."""
+        self.setCurrentIndex(self.snapshots.index(place, Column.STEP))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A and B mark, P pins, Delete deletes."""
+        match event.key():
+            case Qt.Key.Key_A | Qt.Key.Key_B if not event.modifiers():
+                self.marked.emit(event.text().upper())
+            case Qt.Key.Key_P if not event.modifiers():
+                self.pin_toggled.emit()
+            case Qt.Key.Key_Delete:
+                self.delete_asked.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Leave letters to the keys above."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let columns give way in the order of their weight."""
+        super().resizeEvent(event)
+        self._share_width()
+
+    def sizeHint(self) -> QSize:
+        """Header and ten rows."""
+        return QSize(theme.px(640), theme.px(tokens.TABLE_HEADER_HEIGHT) + 10 * theme.px(tokens.ROW_WIDE))
+
+    def _share_width(self) -> None:
+        free = self.viewport().width() - theme.px(_LEAST_MADE) - sum(theme.px(width) for width in _WIDTHS.values())
+        for column in _GIVE_WAY:
+            hidden = free < 0
+            self.setColumnHidden(column, hidden)
+            free += theme.px(_WIDTHS[column]) if hidden else 0
+
+    def _restyle(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_WIDE))
+        for column, width in _WIDTHS.items():
+            self.setColumnWidth(column, theme.px(width))
+        self._share_width()
+        self.snapshots.refresh()
+
+    def _current_changed(self) -> None:
+        self.chosen.emit(self.current_row)
+
+
+class _CellDelegate(QStyledItemDelegate):
+    """Plain cells in the colour that the model asks for; marks in bold."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Take colour and weight."""
+        super().initStyleOption(option, index)
+        color = theme.current().color(index.data(LOOK_ROLE) or "text")
+        option.palette.setColor(option.palette.ColorRole.Text, color)
+        option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
+        if index.column() == Column.MARK:
+            option.font = theme.font(12, 600)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw without the dotted focus frame: the row's ground already tells."""
+        option.state &= ~QStyle.StateFlag.State_HasFocus
+        super().paint(painter, option, index)
+
+
+class _HeldOutDelegate(RewardBarDelegate):
+    """A held-out reward: a bar, and three digits, because snapshots lie close together."""
+
+    def paint_value(self, painter: QPainter, rect: QRect, value: float | None, _index: Index) -> None:
+        """Draw the bar on its track and the number."""
+        bar, text = self._split(rect)
+        paint_reward_bar(painter, bar, value, *self._bounds())
+        painter.setPen(theme.current().color("text"))
+        painter.setFont(theme.font(12))
+        painter.drawText(text, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, number(value, 3))
