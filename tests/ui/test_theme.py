@@ -1,7 +1,7 @@
-import gc
 import itertools
 
 import pytest
+import shiboken6
 from PySide6.QtGui import QColor, QFontMetrics
 from PySide6.QtWidgets import QLabel
 
@@ -81,14 +81,6 @@ def test_that_a_follower_is_called_now_and_at_changes_until_its_widget_is_gone(q
     theme.apply("dark")
     assert len(calls) == 2
     label.deleteLater()
-    qtbot.waitUntil(lambda: not _alive(label))
-    del label
-    gc.collect()
+    qtbot.waitUntil(lambda: not shiboken6.isValid(label))
     theme.apply("light")
     assert len(calls) == 2
-
-
-def _alive(widget) -> bool:
-    import shiboken6
-
-    return shiboken6.isValid(widget)
