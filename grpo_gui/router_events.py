@@ -12,6 +12,13 @@ class RouterStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class RouterImported:
+    """A table that was learned elsewhere is taken over, before anything is learned here. `table` is its JSON."""
+
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
 class RouterDecided:
     """Models were chosen for a query. Decisions count from 1.
 
@@ -133,6 +140,7 @@ class RouterRolledBack:
 
 RouterEvent = (
     RouterStarted
+    | RouterImported
     | RouterDecided
     | RouterAnswered
     | RouterRated

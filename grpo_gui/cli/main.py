@@ -13,6 +13,7 @@ from grpo_gui.cli.options import database_option
 from grpo_gui.cli.pretrain import pretrain
 from grpo_gui.cli.resume import resume
 from grpo_gui.cli.rewards import rewards
+from grpo_gui.cli.router import router
 from grpo_gui.cli.sample import sample
 from grpo_gui.cli.train import train
 from grpo_gui.errors import BadInputError, GrpoGuiError
@@ -31,7 +32,7 @@ def cli(context: click.Context, database: Path | None) -> None:
         context.exit(open_window(database))
 
 
-for command in (train, resume, runs, sample, export, rewards, pretrain, check, diagnose):
+for command in (train, resume, runs, sample, export, rewards, pretrain, check, diagnose, router):
     cli.add_command(command)
 
 

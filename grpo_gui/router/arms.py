@@ -1,13 +1,14 @@
 """What the ratings say of each model in each class: shrunk, discounted means, with cost and latency beside them."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from grpo_gui.grpo.advantages import Float64Array
 from grpo_gui.router.drift import DriftAlarm, DriftDetector, DriftLevel
-from grpo_gui.router.growing import grown
+from grpo_gui.router.growing import grown, shaped
 from grpo_gui.router.rewards import Outcome, TradeOff
 from grpo_gui.router.sampler import Int64Array
 
@@ -18,7 +19,7 @@ _QUALITY_RANGE = (0.02, 0.98)  # of a prior: neither certain failure nor certain
 
 # What an alarm in a class leaves of older ratings: of the model there, of the class, of the model elsewhere, of all.
 _KEPT_OF_CELL, _KEPT_OF_CLASS, _KEPT_OF_MODEL, _KEPT_OF_REST = 0.0, 0.3, 0.3, 0.7
-_KEPT_OVERALL = 0.05  # when a model changed over all classes
+_KEPT_OVERALL = 0.02  # when a model changed over all classes
 
 _RATINGS, _QUALITY, _COST, _LATENCY = range(4)
 
@@ -142,6 +143,35 @@ class ArmStatistics:
             return None
         value, alarm, model, row = found
         return DriftLevel(value, alarm, self.models[model - 1], None if row is None else self.classes[row])
+
+    def snapshot(self) -> dict[str, object]:
+        """Everything as plain values, from which `restore` makes it again exactly."""
+        classes, models = len(self._classes), len(self._models) + 1
+        return {
+            "classes": list(self._classes),
+            "models": list(self._models),
+            "cells": self._cells[:, :classes, :models].tolist(),
+            "levels": self._levels[:, :models].tolist(),
+            "difficulty": self._difficulty[:, :classes].tolist(),
+            "ratings": self._counts[:classes, :models].tolist(),
+            "drift": self._drift.snapshot(classes, models),
+        }
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Take over a snapshot.
+
+        Raises:
+            ValueError, KeyError, TypeError: it is none.
+        """
+        self._classes = {str(name): index for index, name in enumerate(values["classes"])}
+        self._models = {str(name): index + 1 for index, name in enumerate(values["models"])}
+        self._make_room()
+        classes, models = len(self._classes), len(self._models) + 1
+        self._cells[:, :classes, :models] = shaped(values["cells"], (4, classes, models))
+        self._levels[:, :models] = shaped(values["levels"], (4, models))
+        self._difficulty[:, :classes] = shaped(values["difficulty"], (2, classes))
+        self._counts[:classes, :models] = shaped(values["ratings"], (classes, models))
+        self._drift.restore(values["drift"], classes, models)
 
     def _make_room(self) -> None:
         classes, models = len(self._classes), len(self._models) + 1

@@ -10,6 +10,7 @@ from grpo_gui.grpo.advantages import Float64Array
 
 EPSILON = 0.1
 UCB_WIDTH = 0.1  # c of mean + sqrt(c * ln t / n); the textbook's 2 explores far too much for rewards in [0, 1]
+LEAST_BETA = 1e-3  # rewards less cost and latency may sum to less than 0, where a Beta distribution has none
 BASELINES = ("random", "best_single", "epsilon_greedy", "ucb1", "thompson")
 
 
@@ -106,7 +107,10 @@ class Thompson(_Means):
     def choose(self, query_class: int) -> int:
         """The model to ask."""
         sums, counts = self.sums[query_class], self.counts[query_class]
-        draws = [self.random.betavariate(1 + s, 1 + n - s) for s, n in zip(sums, counts, strict=True)]
+        draws = [
+            self.random.betavariate(max(1 + s, LEAST_BETA), max(1 + n - s, LEAST_BETA))
+            for s, n in zip(sums.tolist(), counts.tolist(), strict=True)
+        ]
         return int(np.argmax(draws))
 
 

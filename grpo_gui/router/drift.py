@@ -1,16 +1,17 @@
 """The drift alarm: a two-sided CUSUM of how far ratings lie from what was expected of a model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from grpo_gui.grpo.advantages import Float64Array
-from grpo_gui.router.growing import grown
+from grpo_gui.router.growing import grown, shaped
 
 CLASS_SLACK = 0.1  # a rating counts for the alarm by how much it misses the expectation beyond this
 CLASS_ALARM = 8.0
 MODEL_SLACK = 0.05  # over all classes of a model there is more data, so less slack and a higher alarm
-MODEL_ALARM = 20.0
+MODEL_ALARM = 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,19 @@ class DriftDetector:
         """Make room for new classes and models."""
         self._classes = grown(self._classes, (2, classes, models))
         self._models = grown(self._models, (2, models))
+
+    def snapshot(self, classes: int, models: int) -> dict[str, object]:
+        """The statistics as plain lists, for the first so many classes and models."""
+        return {
+            "classes": self._classes[:, :classes, :models].tolist(),
+            "models": self._models[:, :models].tolist(),
+        }
+
+    def restore(self, values: Mapping[str, object], classes: int, models: int) -> None:
+        """Take over a snapshot."""
+        self.resize(classes, models)
+        self._classes[:, :classes, :models] = shaped(values["classes"], (2, classes, models))
+        self._models[:, :models] = shaped(values["models"], (2, models))
 
     def add(self, query_class: int, model: int, surprise: float) -> tuple[bool, bool] | None:
         """Take rating minus expectation; return (over all classes, better) when an alarm strikes.

@@ -88,9 +88,12 @@ class NetworkLearner:
         return "" if self._network is None else self._network.digest()
 
     def step(self) -> NetworkStep | None:
-        """Train on a batch of the rated groups; None when there is nothing to learn from, or the mode is `locked`."""
+        """Train on a batch of the rated groups.
+
+        None when all of them were seen often enough, so that new ratings are needed, or the mode is `locked`.
+        """
         with self.policy.lock:
-            if self.policy.state.mode == LOCKED or not training_groups(self.policy.state):
+            if self.policy.state.mode == LOCKED or self.steps >= self._steps_due():
                 return None
             self.policy.record(RouterNetworkStepped(self.steps + 1, self.digest))
             prepared = self._prepare()
@@ -148,6 +151,10 @@ class NetworkLearner:
             raise BadInputError("The candidate takes over in the mode `learn` only; switch to it first.")
         gain = verdict.gain
         return self.policy.promote(scorer.to_bytes(), gain.mean, gain.low, gain.high)
+
+    def _steps_due(self) -> int:
+        groups = len(training_groups(self.policy.state))
+        return -(-groups * self.config.passes // self.config.groups_per_step)
 
     def _gate(self) -> float:
         return self.config.gate(self._ratings)

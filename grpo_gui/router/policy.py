@@ -3,7 +3,7 @@
 import random
 import threading
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.grpo.advantages import Float64Array
@@ -16,11 +16,12 @@ from grpo_gui.router.explanation import Explanation, WeightMap, explain, weight_
 from grpo_gui.router.rewards import Outcome, TradeOff
 from grpo_gui.router.sampler import best_probabilities, ordered_draw, with_floor
 from grpo_gui.router.scorer import load_scorer
-from grpo_gui.router.state import LOCKED, MODES, Learned, RouterState, config_to_json
+from grpo_gui.router.state import LOCKED, MODES, Learned, RouterState, config_to_json, restore_table
 from grpo_gui.router_events import (
     ModelRating,
     RouterDecided,
     RouterEvent,
+    RouterImported,
     RouterModelRenamed,
     RouterModeSet,
     RouterPromoted,
@@ -41,7 +42,7 @@ class RouterPolicy:
     """Routes queries between models and learns from ratings; every method may be called from any thread.
 
     Whatever it decides and is told goes to `record` first, as entries of an append-only log; when that raises, nothing
-    has happened. `replay` makes an equal policy of such a log. With the same seed and calls it decides the same.
+    has happened. `replay.replay` makes an equal policy of such a log. The same seed and calls: the same decisions.
     """
 
     def __init__(self, config: RouterConfig | None = None, *, seed: int = 0, record: Record | None = None) -> None:
@@ -52,22 +53,6 @@ class RouterPolicy:
         self._candidates: tuple[list[str] | tuple[str, ...], tuple[str, ...]] = ([], ())
         self._cumulative: dict[tuple[str, tuple[str, ...]], list[float]] = {}
         self._commit(RouterStarted(config_to_json(config or RouterConfig()), seed))
-
-    @classmethod
-    def replay(cls, events: Iterable[RouterEvent], *, record: Record | None = None) -> "RouterPolicy":
-        """A policy that has learned what the log holds; `record` gets only what comes afterwards.
-
-        Raises:
-            BadInputError: the entries do not fit each other.
-        """
-        policy = cls()
-        for number, event in enumerate(events):
-            if isinstance(event, RouterStarted) != (number == 0):
-                raise BadInputError("A router's log begins with its options, and holds them once.")
-            policy._state.apply(event)
-        policy._random = random.Random(policy._state.seed + len(policy._state.decisions))
-        policy._record = record or _forget
-        return policy
 
     @property
     def state(self) -> RouterState:
@@ -171,6 +156,30 @@ class RouterPolicy:
             raise BadInputError(f"The mode is {mode!r}; choose locked, shadow or learn.")
         self._commit(RouterModeSet(mode))
 
+    def import_table(self, table: str) -> None:
+        """Take over a table that was learned elsewhere (`table_to_json`), before the first decision.
+
+        Raises:
+            BadInputError: it is no table, or something was decided already.
+        """
+        with self._lock:
+            if self._state.decisions or self._state.imported is not None:
+                raise BadInputError("A table can only be taken over before the first decision; choose a new database.")
+            restore_table(RouterState(load_scorer), table)
+            self._commit(RouterImported(table))
+
+    def import_network(self, network: bytes) -> int:
+        """Let a network from elsewhere decide, without a judgement; returns its number. `roll_back` undoes it.
+
+        Raises:
+            BadInputError: the bytes are no network of a router.
+        """
+        load_scorer(network)
+        with self._lock:
+            version = self._state.promotions + 1
+            self._commit(RouterPromoted(version, network, 0.0, 0.0, 0.0))
+            return version
+
     def rename_model(self, old: str, new: str) -> None:
         """Let a model go on under another name.
 
@@ -213,6 +222,11 @@ class RouterPolicy:
     def record(self, event: RouterEvent) -> None:
         """Record an entry that others made: an answer, a training step of the candidate network."""
         self._commit(event)
+
+    def record_to(self, record: Record | None) -> None:
+        """Record from now on there, or nowhere; for a policy made from a log."""
+        with self._lock:
+            self._record = record or _forget
 
     def take(self, event: RouterEvent) -> None:
         """Take an entry of a log: it is learned from, and not recorded again.

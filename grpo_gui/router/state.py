@@ -18,6 +18,7 @@ from grpo_gui.router_events import (
     RouterAnswered,
     RouterDecided,
     RouterEvent,
+    RouterImported,
     RouterModelRenamed,
     RouterModeSet,
     RouterNetworkStarted,
@@ -31,6 +32,7 @@ from grpo_gui.router_events import (
 )
 
 LOCKED, SHADOW, LEARN = MODES = ("locked", "shadow", "learn")
+TABLE_FORMAT = "grpo-gui router table 1"
 POOLED = ""  # a class name that no query has: beliefs over all classes
 
 
@@ -71,6 +73,7 @@ class RouterState:
         self.config = config_from_json(event.config)
         self.seed = event.seed
         self.mode = LEARN
+        self.imported: str | None = None  # the table that was taken over at the beginning
         self.trade_off = TradeOff()
         self.arms = ArmStatistics(self.config.prior_strength, self.config.discount)
         self.table = TableWeights(self.config)
@@ -99,6 +102,8 @@ class RouterState:
         match event:
             case RouterStarted():
                 self.begin(event)
+            case RouterImported():
+                self._import(event)
             case RouterDecided():
                 self._decided(event)
             case RouterRated():
@@ -139,6 +144,12 @@ class RouterState:
     def reward(self, rating: ModelRating) -> float:
         """The reward of a stored rating under the trade-off of now."""
         return self.trade_off.reward(Outcome(rating.quality, rating.cost, rating.latency_s))
+
+    def _import(self, event: RouterImported) -> None:
+        if self.decisions or self.imported is not None:
+            raise BadInputError("A table can only be taken over before the first decision; choose a new database.")
+        restore_table(self, event.table)
+        self.imported = event.table
 
     def _decided(self, event: RouterDecided) -> None:
         self.newcomers.update(model for model in event.candidates if self.is_newcomer(model))
@@ -197,11 +208,14 @@ class RouterState:
 
     def _learn_again(self) -> None:
         """Learn from all stored groups in their order, under the trade-off of now."""
-        models = self.arms.models
+        models, trade_off = self.arms.models, self.trade_off
         self.arms = ArmStatistics(self.config.prior_strength, self.config.discount)
-        self.arms.introduce(models)
         self.table = TableWeights(self.config)
         self.alarms = []
+        if self.imported is not None:
+            restore_table(self, self.imported)
+            self.trade_off = trade_off
+        self.arms.introduce(models)
         for event in self.groups:
             self._learn(event)
 
@@ -238,6 +252,40 @@ class RouterState:
             raise BadInputError(f"There is no model named {event.old!r} to rename.")
         if not event.new or event.new in self.arms.models:
             raise BadInputError(f"A model named {event.new!r} has a history already; choose another name.")
+
+
+def table_to_json(state: RouterState) -> str:
+    """The learned table with its statistics, from which `restore_table` goes on exactly."""
+    trade_off = state.trade_off
+    return json.dumps(
+        {
+            "format": TABLE_FORMAT,
+            "trade_off": {"cost_weight": trade_off.cost_weight, "latency_weight": trade_off.latency_weight},
+            "arms": state.arms.snapshot(),
+            "table": state.table.snapshot(),
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def restore_table(state: RouterState, text: str) -> None:
+    """Take over a table.
+
+    Raises:
+        BadInputError: it is not the JSON of a table; the state is as it was.
+    """
+    arms, table = ArmStatistics(state.config.prior_strength, state.config.discount), TableWeights(state.config)
+    try:
+        values = json.loads(text)
+        if values["format"] != TABLE_FORMAT:
+            raise ValueError(f"its format is {values['format']!r}")
+        arms.restore(values["arms"])
+        table.restore(values["table"])
+        trade_off = TradeOff(**values["trade_off"])
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+        raise BadInputError(f"This is not a table of the router: {error}.") from error
+    state.arms, state.table, state.trade_off = arms, table, trade_off
 
 
 def config_to_json(config: RouterConfig) -> str:

@@ -1,14 +1,15 @@
 """The table policy: one weight per class and model, learned from groups of rated answers to the same query."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from grpo_gui.grpo.advantages import Float64Array
 from grpo_gui.router.config import RouterConfig
-from grpo_gui.router.growing import grown
+from grpo_gui.router.growing import grown, shaped
 from grpo_gui.router.rewards import FLAT_SPREAD
 from grpo_gui.router.sampler import Int64Array, sequential_probabilities, with_floor
 
@@ -87,6 +88,25 @@ class TableWeights:
         ratios = self._step(self._rows[query_class], group, advantages, utilities)
         self._step(0, group, advantages, pooled)
         return GroupUpdate(advantages, ratios, True)
+
+    def snapshot(self) -> dict[str, object]:
+        """Everything as plain values, from which `restore` makes it again exactly."""
+        return {
+            "classes": list(self._rows),
+            "weights": self._weights[: len(self._rows) + 1].tolist(),
+            "baselines": {name: list(values) for name, values in self._baselines.items()},
+        }
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Take over a snapshot.
+
+        Raises:
+            ValueError, KeyError, TypeError: it is none.
+        """
+        weights = values["weights"]
+        self._rows = {str(name): index + 1 for index, name in enumerate(values["classes"])}
+        self._weights = shaped(weights, (len(self._rows) + 1, len(weights[0])))
+        self._baselines = {str(name): (float(n), float(total)) for name, (n, total) in values["baselines"].items()}
 
     def _step(
         self, row: int, group: RatedGroup, advantages: Sequence[float], utilities: Float64Array

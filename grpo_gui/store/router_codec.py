@@ -4,6 +4,7 @@ from grpo_gui.router_events import (
     RouterAnswered,
     RouterDecided,
     RouterEvent,
+    RouterImported,
     RouterModelRenamed,
     RouterModeSet,
     RouterNetworkStarted,
@@ -18,6 +19,7 @@ from grpo_gui.router_events import (
 
 PLAIN: dict[str, type[RouterEvent]] = {  # kept as JSON
     "started": RouterStarted,
+    "imported": RouterImported,
     "trade_off_set": RouterTradeOffSet,
     "mode_set": RouterModeSet,
     "model_renamed": RouterModelRenamed,

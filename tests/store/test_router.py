@@ -9,6 +9,7 @@ from grpo_gui.router_events import (
     ModelRating,
     RouterAnswered,
     RouterDecided,
+    RouterImported,
     RouterModelRenamed,
     RouterModeSet,
     RouterNetworkStarted,
@@ -44,6 +45,7 @@ def decided(number, query="Which?", query_class="short", asked=("b", "a")):
 
 EVERYTHING = (
     RouterStarted('{"group_size": 2}', 5),
+    RouterImported('{"weights": [0.1]}'),
     decided(1),
     RouterAnswered(1, "b", "An answer with NUL \0 and \ud800", 12, 0.1, 2.5),
     RouterAnswered(1, "a", "", None, 0.0, 30.0, "It did not answer in 30 s."),
@@ -74,8 +76,8 @@ def writer(path):
 
 def test_that_every_kind_of_entry_comes_back_equal_and_in_order(writer, path):
     assert {type(event) for event in EVERYTHING} == set(KINDS)
-    writer.append_router(EVERYTHING[:5])
-    writer.append_router(EVERYTHING[5:])
+    writer.append_router(EVERYTHING[:6])
+    writer.append_router(EVERYTHING[6:])
     with StoreReader(path) as reader:
         entries = reader.router_log()
         assert tuple(entry.event for entry in entries) == EVERYTHING
@@ -98,19 +100,19 @@ def test_that_no_row_can_be_changed_or_deleted(writer, path, table):
 
 
 def test_that_entries_written_together_are_all_there_or_none(writer, path):
-    writer.append_router(EVERYTHING[:2])
+    writer.append_router(EVERYTHING[:3])
     with pytest.raises(StoreError):
         writer.append_router((RouterModeSet("locked"), decided(1)))  # the number is taken
     with StoreReader(path) as reader:
-        assert len(reader.router_log()) == 2
+        assert len(reader.router_log()) == 3
 
 
 def test_that_decisions_are_found_with_what_followed_them(writer, path):
     writer.append_router(EVERYTHING)
     with StoreReader(path) as reader:
         newest, oldest = reader.router_decisions(DecisionQuery())
-        assert (newest.decided, newest.answers, newest.ratings) == (EVERYTHING[13], (), ())
-        assert (oldest.decided, oldest.answers, oldest.ratings) == (EVERYTHING[1], EVERYTHING[2:4], (EVERYTHING[4],))
+        assert (newest.decided, newest.answers, newest.ratings) == (EVERYTHING[14], (), ())
+        assert (oldest.decided, oldest.answers, oldest.ratings) == (EVERYTHING[2], EVERYTHING[3:5], (EVERYTHING[5],))
         assert reader.router_decisions(DecisionQuery(), before=2) == (oldest,)
         assert reader.router_decisions(DecisionQuery(), limit=1) == (newest,)
         assert reader.router_decisions(DecisionQuery(search="SOLVE")) == (newest,)
@@ -121,7 +123,7 @@ def test_that_decisions_are_found_with_what_followed_them(writer, path):
 
 
 def test_that_a_search_finds_answers_too(writer, path):
-    writer.append_router((*EVERYTHING[:2], RouterAnswered(1, "b", "Forty-two", 2, 0.0, 0.1)))
+    writer.append_router((*EVERYTHING[:3], RouterAnswered(1, "b", "Forty-two", 2, 0.0, 0.1)))
     with StoreReader(path) as reader:
         assert [record.decided.decision for record in reader.router_decisions(DecisionQuery(search="forty"))] == [1]
 
