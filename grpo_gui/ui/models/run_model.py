@@ -12,6 +12,7 @@ from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord, SeriesPo
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui.background_tasks import TaskFailure
+from grpo_gui.ui.models.run_past import RunPast, read_past
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.shown_step import ShownStep, of_event, of_records
 from grpo_gui.ui.workspace import Workspace
@@ -44,6 +45,7 @@ class RunModel(QObject):
     def __init__(self, workspace: Workspace) -> None:
         super().__init__(workspace)
         self.series = RunSeries(0)
+        self.past = self.series.past
         self.config: TrainConfig | None = None
         self.notes: tuple[NoteRecord, ...] = ()
         self.newest: ShownStep | None = None
@@ -70,6 +72,7 @@ class RunModel(QObject):
 
     def _select(self, run: RunRecord | None) -> None:
         self.series = RunSeries(run.id if run is not None else 0)
+        self.past = self.series.past
         self.config = _config_of(run)
         self.notes, self.newest, self._early = (), None, []
         self.is_loading = run is not None
@@ -78,6 +81,7 @@ class RunModel(QObject):
         if run is not None:
             reading = partial(_open_run, run_id=run.id, smoothing=self._smoothing)
             self._workspace.read(reading, self._take_run, self._open_failed, key="train.open")
+            self._read_past()
 
     def _take_run(self, loaded: tuple[RunSeries, StoredPart]) -> None:
         series, part = loaded
@@ -85,6 +89,7 @@ class RunModel(QObject):
             return
         self.series, self.notes, self.newest = series, part.notes, part.newest
         self.is_loading = False
+        series.take_past(self.past)
         run = self._workspace.run
         if run is not None and run.status.is_active:
             series.wait_for_store()
@@ -115,6 +120,8 @@ class RunModel(QObject):
             elif isinstance(event, RunStarted) and event.step < self.series.newest_step:
                 self._select(self._workspace.run)  # it goes on from an earlier step, whose successors are void
                 return
+            elif isinstance(event, RunStarted) and event.step:
+                QTimer.singleShot(_SETTLE_MS, self, self._read_past)  # a seam
         if newest is not None and newest.groups:
             self.newest = of_event(newest)
             self.step_arrived.emit(self.newest)
@@ -128,6 +135,17 @@ class RunModel(QObject):
             after = max(self.series.newest_step - 1, -1)  # an evaluation comes after its step
             reading = partial(_read_part, run_id=self.series.run_id, after_step=after)
             self._workspace.read(reading, self._take_part, key="train.more")
+
+    def _read_past(self) -> None:
+        """Read where the run was taken up again, and what was replaced then."""
+        if self.series.run_id:
+            self._workspace.read(partial(read_past, run_id=self.series.run_id), self._take_past, key="train.past")
+
+    def _take_past(self, past: RunPast) -> None:
+        if past.run_id == self.series.run_id:
+            self.past = past
+            self.series.take_past(past)
+            self.grown.emit()
 
     def _take_part(self, part: StoredPart) -> None:
         if part.run_id != self.series.run_id or self.is_loading:

@@ -7,6 +7,7 @@ import numpy as np
 from grpo_gui.events import EvalCompleted, HyperparameterChanged, Metrics, StepCompleted
 from grpo_gui.store.records import ChangeRecord, Float64Array, Int64Array, SeriesPoints, StepTotals
 from grpo_gui.ui.models.metric_series import MetricSeries
+from grpo_gui.ui.models.run_past import RunPast
 from grpo_gui.ui.models.step_table import StepTable
 
 _EMPTY = MetricSeries("")
@@ -23,6 +24,7 @@ class RunSeries:
         self.run_id = run_id
         self.table = StepTable()
         self.changes: list[ChangeRecord] = []
+        self.past = RunPast(run_id)
         self.version = 0  # rises with every change, so that a plot sees whether it must be drawn again
         self._series: dict[str, MetricSeries] = {}
         self._waiting: list[StepCompleted | EvalCompleted] = []
@@ -84,6 +86,11 @@ class RunSeries:
         if change not in self.changes:
             self.changes.append(change)
             self.version += 1
+
+    def take_past(self, past: RunPast) -> None:
+        """Take what lies before and beside the curves."""
+        self.past = past
+        self.version += 1
 
     def _add_metrics(self, step: int, metrics: Metrics) -> None:
         for name, value in metrics:

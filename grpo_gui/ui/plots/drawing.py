@@ -22,6 +22,7 @@ class Drawing:
     weight: float
     log: bool
     scale: float
+    shows_replaced: bool = False  # steps that were superseded when the run was resumed from an earlier one
 
     def curve(self, name: str, weight: float | None = None) -> Curve:
         """The visible part of a metric in places of the axis and drawn values; None takes the chosen smoothing."""

@@ -10,6 +10,7 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.plots.drawing import Drawing
 from grpo_gui.ui.plots.layers import Extent, Layer, joined
 from grpo_gui.ui.plots.marks import ChangeMarks, GapMarks
+from grpo_gui.ui.plots.past import SeamMarks
 from grpo_gui.ui.plots.plot_area import PlotArea
 from grpo_gui.ui.plots.plot_menu import PlotMenu
 from grpo_gui.ui.plots.reading import Reading, trend
@@ -36,6 +37,7 @@ class PlotCard(Card):
         self._axis = axis
         self._config: TrainConfig | None = None
         self._weight = 0.0
+        self._shows_replaced = False
         self._layers: list[Layer] = []
         self._layers_for: tuple[object, ...] = ()
         self.area = PlotArea(axis)
@@ -43,6 +45,7 @@ class PlotCard(Card):
         self.area.menu_asked.connect(self.open_menu)
         self._gaps = GapMarks(self.area)
         self._changes = ChangeMarks(self.area, named=spec.key == "reward")
+        self._seams = SeamMarks(self.area, named=spec.key == "reward")
         self.note = label("", "hint")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.note.setParent(self.area)
@@ -69,6 +72,10 @@ class PlotCard(Card):
         """Smooth with this weight from the next redraw on."""
         self._weight = weight
 
+    def show_replaced(self, shown: bool) -> None:
+        """Draw also steps that were superseded, from the next redraw on."""
+        self._shows_replaced = shown
+
     def set_log(self, log: bool) -> None:
         """Show log10 of the values, or the values."""
         self.menu.log_action.setChecked(log)
@@ -81,6 +88,7 @@ class PlotCard(Card):
         self._scale(joined(extents))
         self._gaps.draw(drawing, self.spec.metrics or (self.spec.metric,))
         self._changes.draw(drawing)
+        self._seams.draw(drawing)
         self.update_header()
 
     def update_header(self) -> None:
@@ -109,7 +117,8 @@ class PlotCard(Card):
         return f"{self.title} {self.header.value.text()}, {trend(series.values)}, {len(series)} points"
 
     def _drawing(self) -> Drawing:
-        return Drawing(self._axis.run, self._axis, self.area.plot_width(), self._weight, self.is_log, self.spec.scale)
+        run, columns = self._axis.run, self.area.plot_width()
+        return Drawing(run, self._axis, columns, self._weight, self.is_log, self.spec.scale, self._shows_replaced)
 
     def _make_layers(self) -> None:
         wanted = (self._axis.run, len(self._axis.run.names), self._config)
@@ -160,6 +169,7 @@ class PlotCard(Card):
         self.area.restyle()
         self._gaps.restyle()
         self._changes.restyle()
+        self._seams.restyle()
         for layer in self._layers:
             layer.restyle()
         self.note.setFont(theme.font(11))

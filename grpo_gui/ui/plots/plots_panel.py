@@ -137,6 +137,11 @@ class PlotsPanel(QWidget):
             action.setChecked(True)
             action.toggled.connect(self._shown_changed)
             self._plot_actions[key] = action
+        menu.addSeparator()
+        self.replaced = menu.addAction("Superseded steps")
+        self.replaced.setCheckable(True)
+        self.replaced.setToolTip("Rewards of steps that were replaced when the run was resumed from an earlier one.")
+        self.replaced.toggled.connect(self._show_replaced)
         plots.setMenu(menu)
         return plots
 
@@ -150,6 +155,9 @@ class PlotsPanel(QWidget):
         shown = {key for key, action in self._plot_actions.items() if action.isChecked()}
         self.grid.set_hidden(frozenset(self.cards) - shown)
 
+    def _show_replaced(self, shown: bool) -> None:
+        self._reward.show_replaced(shown)
+
     def _follow_clicked(self) -> None:
         self.follow.setChecked(True)
         self.axis.follow()
@@ -161,7 +169,7 @@ class PlotsPanel(QWidget):
 
     def _version(self) -> object:
         axis = self.axis
-        return id(axis.run), axis.run.version, axis.range, axis.kind, self.smoothing
+        return id(axis.run), axis.run.version, axis.range, axis.kind, self.smoothing, self.replaced.isChecked()
 
     def _timer(self, interval_ms: int, function: Callable[[], None], *, single: bool = False) -> QTimer:
         timer = QTimer(self)

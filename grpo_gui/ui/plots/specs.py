@@ -8,6 +8,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui.formatting import NOTHING, number, percent, significant
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.plots.layers import DotLayer, Layer, LineLayer, RangeLayer, SpreadLayer, StackLayer, ThresholdLayer
+from grpo_gui.ui.plots.past import PastLayer
 from grpo_gui.ui.plots.reading import Reading
 from grpo_gui.ui.widgets.legend import LegendEntry
 
@@ -65,7 +66,8 @@ def _is_source_mean(name: str) -> bool:
 
 
 def _reward_layers(run: RunSeries, _: TrainConfig | None) -> list[Layer]:
-    layers: list[Layer] = [SpreadLayer("reward", "reward_std", "mean", "spread"), LineLayer("reward", "mean", "mean")]
+    layers: list[Layer] = [PastLayer(), SpreadLayer("reward", "reward_std", "mean", "spread")]
+    layers.append(LineLayer("reward", "mean", "mean"))
     for place, source in enumerate(reward_sources(run)):
         color, dash = SOURCE_STYLES[min(place, len(SOURCE_STYLES) - 1)]
         layers.append(LineLayer(f"rewards/{source}/mean", color, source, dash=dash, shows_raw=False))
