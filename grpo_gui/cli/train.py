@@ -32,7 +32,8 @@ BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 @click.option("--steps", type=int, help="Steps to train; a step is one rollout with its inner updates.")
 @click.option("--seed", type=int, help="Same seed and settings on the same machine: the same numbers.")
 @click.option("--device", help="auto, cpu, cuda:N or mps.")
-@click.option("--model", help="A folder with a checkpoint, or builtin.")
+@click.option("--model", help="A folder with a causal language model, a GGUF file, or builtin.")
+@click.option("--lora", "lora_rank", type=int, metavar="RANK", help="Train a LoRA adapter of this rank.")
 @click.option("--data", help="A JSONL, CSV, JSON or Parquet file with prompts, or reasoning_gym:NAME.")
 @click.option(
     "--rewards",
@@ -55,6 +56,7 @@ def train(
     seed: int | None,
     device: str | None,
     model: str | None,
+    lora_rank: int | None,
     data: str | None,
     reward_files: tuple[str, ...],
     overrides: tuple[str, ...],
@@ -68,7 +70,8 @@ def train(
         from grpo_gui.training.background import continue_run
 
         sys.exit(exit_code(continue_run(continued_run, database)))
-    config = _config(preset, task, {"steps": steps, "seed": seed, "device": device, "model": model}, overrides)
+    given = {"steps": steps, "seed": seed, "device": device, "model": model, "lora_rank": lora_rank}
+    config = _config(preset, task, given, overrides)
     if data is not None:
         config = replace(config, task="file", prompt_file=data)
     if reward_files:

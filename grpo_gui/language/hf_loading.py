@@ -43,6 +43,7 @@ class ModelOptions:
     system_prompt: str = ""
     gradient_checkpointing: bool = False
     max_completion_length: int = 0
+    seed: int = 0  # of a new adapter's weights
 
 
 def open_policy(model: str, device: torch.device | str, options: ModelOptions) -> LanguagePolicy | HfPolicy:
@@ -62,7 +63,7 @@ def open_policy(model: str, device: torch.device | str, options: ModelOptions) -
     hf_model, tokenizer = _load(path, options)
     if options.lora_rank:
         return HfPolicy(
-            _with_adapter(hf_model, options.lora_rank).to(device),
+            _with_adapter(hf_model, options).to(device),
             tokenizer,
             uses_adapter=True,
             gradient_checkpointing=options.gradient_checkpointing,
@@ -250,14 +251,19 @@ def _special(folder: Path, tokenizer: Any, config: Any, generation: Any) -> Spec
     return SpecialTokens(pad_id=int(pad), bos_id=tokenizer.bos_token_id, eos_ids=frozenset(ends))
 
 
-def _with_adapter(model: Any, rank: int) -> Any:  # noqa: ANN401 - peft has no types
+def _with_adapter(model: Any, options: ModelOptions) -> Any:  # noqa: ANN401 - peft has no types
     peft = _peft()
     model.requires_grad_(False)
     config = peft.LoraConfig(
-        r=rank, lora_alpha=2 * rank, lora_dropout=0.0, target_modules="all-linear", task_type="CAUSAL_LM"
+        r=options.lora_rank,
+        lora_alpha=2 * options.lora_rank,
+        lora_dropout=0.0,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
         warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by names of an older version
+        torch.manual_seed(options.seed)
         return peft.get_peft_model(model, config)
 
 

@@ -50,7 +50,9 @@ class HfPolicy:
         self._keeps_logits = "logits_to_keep" in taken
         self.cache_argument = "cache" if "cache" in taken else "past_key_values"  # newer and older transformers
         if gradient_checkpointing and not is_reference:
-            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            # without re-entry, gradients reach an adapter though the embedding below it is frozen
+            enable = getattr(base, "activation_checkpointing_enable", base.gradient_checkpointing_enable)
+            enable({"use_reentrant": False})
         model.eval()
 
     @property

@@ -29,7 +29,11 @@ class TrainConfig:
     min_size: int = 0  # digits or characters of a problem; 0: the task's own range
     max_size: int = 0
     rewards: tuple[RewardSpec, ...] = (RewardSpec("exact", "exact"),)
-    model: str = "builtin"  # or a folder with a Llama-family checkpoint
+    model: str = "builtin"  # or a folder with a causal language model, or a GGUF file
+    lora_rank: int = 0  # 0: train all weights
+    chat_template: bool = True  # put prompts into the model's chat template, when it has one
+    system_prompt: str = ""
+    gradient_checkpointing: bool = False
     # how much
     steps: int = 120
     prompts_per_step: int = 8  # P

@@ -4,6 +4,7 @@ import os
 import platform
 from contextlib import AbstractContextManager, nullcontext, suppress
 
+import psutil
 import torch
 
 from grpo_gui.errors import BadInputError
@@ -83,6 +84,13 @@ def system_metrics(device: torch.device) -> dict[str, float]:
     with suppress(ModuleNotFoundError, RuntimeError):
         metrics["system/gpu_load_percent"] = float(torch.cuda.utilization(device))
     return metrics
+
+
+def free_memory_bytes(device: torch.device) -> int:
+    """Return the memory that a run can still take on this device."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    return int(psutil.virtual_memory().available)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

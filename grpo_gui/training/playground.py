@@ -11,7 +11,7 @@ from grpo_gui.tasks.making import make_task
 from grpo_gui.training.config import TrainConfig
 
 if TYPE_CHECKING:
-    from grpo_gui.language.policy import LanguagePolicy
+    from grpo_gui.language.policy import Policy
     from grpo_gui.tasks.problem import Problem
     from grpo_gui.training.rollout import Read
 
@@ -30,7 +30,7 @@ class Playground:
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
-        self._loaded: tuple[str, str, LanguagePolicy] | None = None
+        self._loaded: tuple[str, str, Policy] | None = None
 
     def ask(
         self,
@@ -103,7 +103,7 @@ class Playground:
         """Let go of the loaded policy."""
         self._loaded = None
 
-    def _policy(self, model: str, device: str) -> "LanguagePolicy":
+    def _policy(self, model: str, device: str) -> "Policy":
         import torch
 
         from grpo_gui.snapshots.loading import load_checked
@@ -116,7 +116,7 @@ class Playground:
         return self._loaded[2]
 
     def _scored(
-        self, policy: "LanguagePolicy", problems: "list[Problem]", config: TrainConfig, seed: int
+        self, policy: "Policy", problems: "list[Problem]", config: TrainConfig, seed: int
     ) -> list[Answer]:
         from grpo_gui.training.scoring import Scorer
 
@@ -127,7 +127,7 @@ class Playground:
         return [replace(answer, reward=value) for answer, value in zip(_answers(read), known, strict=True)]
 
 
-def _sample(policy: "LanguagePolicy", prompts: list[str], count: int, config: TrainConfig, seed: int) -> "Read":
+def _sample(policy: "Policy", prompts: list[str], count: int, config: TrainConfig, seed: int) -> "Read":
     import torch
 
     from grpo_gui.language.sampling import SamplingConfig

@@ -9,6 +9,7 @@ from grpo_gui.events import CompletionSample, GroupSample
 from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.rewards import needs_answer
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.models import model_options
 
 if TYPE_CHECKING:
     from grpo_gui.language.tokenizer import Tokenizer
@@ -28,7 +29,7 @@ def preview(config: TrainConfig, seed: int) -> GroupSample:
     """
     import torch
 
-    from grpo_gui.language.loading import load_policy
+    from grpo_gui.language.hf_loading import open_policy
     from grpo_gui.training.clock import StepClock
     from grpo_gui.training.devices import choose_device
     from grpo_gui.training.rollout import sample_rollout
@@ -42,7 +43,7 @@ def preview(config: TrainConfig, seed: int) -> GroupSample:
         max_size=config.max_size,
         needs_answer=needs_answer(spec.kind for spec in config.rewards),
     )
-    policy = load_policy(config.model, choose_device(config.device))
+    policy = open_policy(config.model, choose_device(config.device), model_options(config))
     scorer = Scorer(config.rewards)
     with closing(scorer), torch.no_grad():
         rollout = sample_rollout(

@@ -151,7 +151,10 @@ def read_completions(ids: Tensor, lengths: Tensor, truncated: Tensor, tokenizer:
 
 def encode_prompts(tokenizer: Tokenizer, problems: Sequence[Problem]) -> list[list[int]]:
     """Return the ids of each problem's prompt as the model expects them."""
-    return [tokenizer.encode_prompt(problem.prompt) for problem in problems]
+    return [
+        tokenizer.encode_chat(problem.messages) if problem.messages else tokenizer.encode_prompt(problem.prompt)
+        for problem in problems
+    ]
 
 
 def micro_batches(prompts: int, size: int) -> list[range]:

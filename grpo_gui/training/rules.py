@@ -116,9 +116,18 @@ def _reward(spec: RewardSpec) -> str | None:
 
 
 def _model(config: TrainConfig) -> str | None:
-    if config.model == "builtin" or Path(config.model).is_dir():
+    path = Path(config.model)
+    if config.model == "builtin" or path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
         return None
-    return f"There is no model folder {config.model!r}; choose a folder with a checkpoint, or 'builtin'."
+    return f"There is no model folder {config.model!r}; choose a folder with a model, a GGUF file, or 'builtin'."
+
+
+def _lora_rank(config: TrainConfig) -> str | None:
+    if not 0 <= config.lora_rank <= 1024:
+        return f"The rank of the LoRA adapter must be from 0 (train all weights) to 1024; it is {config.lora_rank}."
+    if config.lora_rank and config.model == "builtin":
+        return "The built-in model is small and trained whole; set lora_rank to 0, or choose a model of your own."
+    return None
 
 
 def _micro_batch(config: TrainConfig) -> str | None:
@@ -182,6 +191,7 @@ CHECKS: dict[str, Check] = {
     "min_size": _sizes,
     "rewards": _rewards,
     "model": _model,
+    "lora_rank": _lora_rank,
     "steps": _whole("steps", "The number of steps", 1, 10_000_000),
     "prompts_per_step": _whole("prompts_per_step", "The number of prompts in a step", 1, 65536),
     "num_generations": _whole(

@@ -34,6 +34,7 @@ from grpo_gui.training.devices import (
     check_bf16,
     choose_device,
     device_label,
+    free_memory_bytes,
     is_out_of_memory,
     make_repeatable,
     out_of_memory_sentence,
@@ -44,6 +45,7 @@ from grpo_gui.training.evaluation import evaluate
 from grpo_gui.training.handle import EventSink
 from grpo_gui.training.learner import FinishedStep, Learner
 from grpo_gui.training.learner_state import capture, restore
+from grpo_gui.training.memory_forecast import forecast_sentence
 from grpo_gui.training.models import model_options
 from grpo_gui.training.samples import group_samples
 from grpo_gui.training.save_clock import SaveClock
@@ -57,7 +59,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONGESTION_POLL_S = 0.05
-AFTER_MENDING = "Mend it and press Resume to try again; without a window press Ctrl+C, then run grpo-gui resume."
+AFTER_MENDING = "Mend it and press Resume to try again; without a window the run ends here, and grpo-gui resume goes on."
 FLUSH_TIMEOUT_S = 5.0  # for the record to catch up with a state that is about to be saved
 
 
@@ -147,6 +149,9 @@ class Trainer:
             progress=lambda share: self._say(f"Reading {self._config.prompt_file}: {share:.0%}."),
         )
         make_repeatable(device)
+        memory = forecast_sentence(self._config, free_memory_bytes(device))
+        if memory is not None:
+            self._say(f"Loading the model. {memory}")
         learner = self._load_learner(device, task)
         self._take_up(learner)
         self.step = learner.step

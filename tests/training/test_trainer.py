@@ -265,10 +265,10 @@ def test_that_a_run_that_is_out_of_memory_can_be_stopped(tiny_model, tmp_path, m
 def test_that_a_model_that_does_not_fit_is_named(tiny_model, tmp_path, monkeypatch):
     from grpo_gui.training import trainer
 
-    def run_out(model, device):
+    def run_out(model, device, options):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(trainer, "load_policy", run_out)
+    monkeypatch.setattr(trainer, "open_policy", run_out)
     with pytest.raises(TrainingError, match="do not fit into the memory of cpu"):
         make_rig(tiny_model, tmp_path).run()
 

@@ -7,6 +7,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.rules import ADVANTAGE_STDS, AGGREGATIONS, IMPORTANCE_SAMPLING_LEVELS, LOSS_TYPES, SCALE_REWARDS
 
 GROUPS = (
+    ("model", "Model of your own"),
     ("task", "Task"),
     ("rewards", "Reward sources"),
     ("update", "Updates"),
@@ -21,7 +22,7 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class ConfigField:
-    """One field of TrainConfig. `kind` is whole, number, optional, choice or switch; `group` "" stands in the form."""
+    """One field of TrainConfig. `kind` is whole, number, optional, choice, switch or text; `group` "" stands in the form."""
 
     name: str
     label: str
@@ -62,6 +63,36 @@ _FIELDS = (
         "",
         "The size G of a group: how many completions are sampled for each prompt and judged against each other.",
         "2 or more",
+    ),
+    ConfigField(
+        "lora_rank",
+        "LoRA rank",
+        "whole",
+        "model",
+        "Train a small adapter of this rank beside frozen weights: little memory, and the reference policy is the model "
+        "with the adapter off. 0 trains all weights.",
+        "0: all weights",
+    ),
+    ConfigField(
+        "system_prompt",
+        "System prompt",
+        "text",
+        "model",
+        "Stands before each prompt that has no system message of its own. Empty leaves it to the model's chat template.",
+    ),
+    ConfigField(
+        "chat_template",
+        "Apply the chat template",
+        "switch",
+        "model",
+        "Put each prompt into the model's chat template, when it has one; off gives it the bare text.",
+    ),
+    ConfigField(
+        "gradient_checkpointing",
+        "Gradient checkpointing",
+        "switch",
+        "model",
+        "Forget activations and work them out again for the backward pass: much less memory, about a third slower.",
     ),
     ConfigField(
         "min_size",
