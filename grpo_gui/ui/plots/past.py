@@ -106,19 +106,17 @@ def _seams(past: RunPast) -> list[tuple[int, str]]:
 
 def _show(item: CurveItem, curves: Sequence[SeriesPoints], drawing: Drawing) -> Extent:
     """Draw curves in one item, with gaps between them; smoothed like the run's own."""
-    if not curves:
-        item.clear()
-        return None
     xs, ys = [], []
     for curve in curves:
-        stride = max(1, len(curve.steps) // _MOST_POINTS)
-        values = smooth(np.where(np.isfinite(curve.values), curve.values, np.nan), drawing.weight)[::stride]
-        xs += [
-            drawing.run.table.to_axis(drawing.axis.kind, curve.steps[::stride].astype(np.float64)),
-            np.array([np.nan]),
-        ]
-        ys += [drawing.drawn(values * drawing.scale), np.array([np.nan])]
-    x, y = np.concatenate(xs), np.concatenate(ys)
-    x[np.isnan(x)] = x[np.flatnonzero(np.isnan(x)) - 1]  # a gap has a place, but no value
-    item.set_points(x, y)
+        if len(curve.steps):
+            stride = max(1, len(curve.steps) // _MOST_POINTS)
+            steps = curve.steps[::stride].astype(np.float64)
+            xs.append(drawing.run.table.to_axis(drawing.axis.kind, np.append(steps, steps[-1])))
+            values = smooth(curve.values, drawing.weight)[::stride] * drawing.scale
+            ys.append(np.append(drawing.drawn(values), np.nan))  # a gap before the next curve
+    if not xs:
+        item.clear()
+        return None
+    y = np.concatenate(ys)
+    item.set_points(np.concatenate(xs), y)
     return extent(y)
