@@ -50,7 +50,7 @@ class RouterPolicy:
         self._state = RouterState(load_scorer)
         self._record: Record = record or _forget
         self._random = random.Random(seed)
-        self._candidates: tuple[list[str] | tuple[str, ...], tuple[str, ...]] = ([], ())
+        self._candidates: tuple[Sequence[str] | None, tuple[str, ...]] = (None, ())  # the newest list, checked
         self._cumulative: dict[tuple[str, tuple[str, ...]], list[float]] = {}
         self._commit(RouterStarted(config_to_json(config or RouterConfig()), seed))
 

@@ -53,9 +53,12 @@ def checked_number(name: str, value: object, highest: float) -> float:
     """
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise BadInputError(f"{name} is {value!r}; give a number {_range(highest)}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except (OverflowError, TypeError, ValueError):
+        number = math.nan
     if not math.isfinite(number) or not 0 <= number <= highest:
-        raise BadInputError(f"{name} is {number}; give a number {_range(highest)}.")
+        raise BadInputError(f"{name} is {str(value)[:40]}; give a number {_range(highest)}.")
     return number
 
 
