@@ -2,11 +2,10 @@
 
 import queue
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from grpo_gui.commands import Command
-from grpo_gui.events import Event, RunStatus
+from grpo_gui.commands import Command, Stop
+from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
@@ -16,25 +15,34 @@ from grpo_gui.training.resuming import begins_anew
 from grpo_gui.training.validation import config_from_json, config_to_json, validate
 
 
-@dataclass(frozen=True, slots=True)
 class _WatchedSink:
-    """Hands each event to the store, then to whoever watches."""
+    """Hands each event to the store, then to whoever watches.
 
-    writer: StoreWriter
-    watch: Callable[[Event], None]
+    A trainer pauses by itself when memory runs out or a reward function fails. Nobody can resume it here, so it
+    is stopped with its state saved; `has_paused` then tells that it did not end by the user's wish.
+    """
+
+    def __init__(
+        self, writer: StoreWriter, watch: Callable[[Event], None], commands: "queue.SimpleQueue[Command]"
+    ) -> None:
+        self._writer, self._watch, self._commands = writer, watch, commands
+        self.has_paused = False
 
     def emit(self, event: Event) -> None:
         """Store the event and show it."""
-        self.writer.emit(event)
-        self.watch(event)
+        self._writer.emit(event)
+        self._watch(event)
+        if isinstance(event, TrainerStatus) and event.status is RunStatus.PAUSED:
+            self.has_paused = True
+            self._commands.put(Stop())
 
     def congestion(self) -> str | None:
         """The store's reason to wait, or None."""
-        return self.writer.congestion()
+        return self._writer.congestion()
 
     def flush(self, timeout_s: float) -> bool:
         """Wait for the store's commit."""
-        return self.writer.flush(timeout_s)
+        return self._writer.flush(timeout_s)
 
 
 def train_headless(
@@ -45,7 +53,7 @@ def train_headless(
     watch: Callable[[Event], None],
     started: Callable[[int], None],
 ) -> RunStatus:
-    """Train a new run to its end in this thread and return how it ended.
+    """Train a new run to its end in this thread and return how it ended: PAUSED when it could not go on by itself.
 
     Args:
         config: validated here.
@@ -74,7 +82,9 @@ def train_headless(
         # The trainer needs torch, which takes seconds to import: only from here on.
         from grpo_gui.training.runner import run_in_foreground
 
-        return run_in_foreground(config, run_id, _WatchedSink(writer, watch), commands, run_files_dir(database, run_id))
+        sink = _WatchedSink(writer, watch, commands)
+        status = run_in_foreground(config, run_id, sink, commands, run_files_dir(database, run_id))
+        return RunStatus.PAUSED if sink.has_paused else status
     finally:
         writer.close()
 
@@ -111,6 +121,8 @@ def resume_headless(
         from grpo_gui.training.runner import run_in_foreground
 
         folder = run_files_dir(database, run.id)
-        return run_in_foreground(config, run.id, _WatchedSink(writer, watch), commands, folder, resume, snapshot)
+        sink = _WatchedSink(writer, watch, commands)
+        status = run_in_foreground(config, run.id, sink, commands, folder, resume, snapshot)
+        return RunStatus.PAUSED if sink.has_paused else status
     finally:
         writer.close()

@@ -101,6 +101,16 @@ def test_that_a_file_that_is_no_database_is_named_and_left_alone(tmp_path):
     assert database.read_bytes() == before
 
 
+def test_that_a_run_which_cannot_go_on_by_itself_ends_with_its_reason_and_exit_code_1(tmp_path):
+    rewards = tmp_path / "rewards.py"
+    rewards.write_text("def broken(prompts, completions, **columns):\n    raise ValueError('no')\n")
+    database = tmp_path / "runs.db"
+    result = grpo_gui("train", *TINY, "--steps", "3", "--rewards", str(rewards), "--db", str(database))
+    assert result.returncode == 1
+    assert "raised ValueError: no" in result.stdout
+    assert list(tmp_path.glob("runs-runs/00001/**/*.safetensors"))
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
 def test_that_ctrl_c_saves_the_state_and_ends_with_130(tmp_path):
     database = tmp_path / "runs.db"
