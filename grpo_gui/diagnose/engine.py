@@ -151,7 +151,7 @@ class Diagnosis:
             new = self._opened(watch, reading)
         elif old is not None and old.state is not FindingState.CLOSED and (hidden or watch.quiet >= CLOSE_AFTER):
             reason = "closed: the task is solved" if hidden else "closed: not seen any more"
-            new = replace(old, state=FindingState.CLOSED, root="", history=(*old.history, self._moment(reason)))
+            new = replace(old, state=FindingState.CLOSED, history=(*old.history, self._moment(reason)))
         else:
             return None
         watch.finding = new

@@ -46,11 +46,11 @@ class Finding:
     value: float
     threshold: float
     evidence: tuple[SampleRef, ...] = ()
-    root: str = ""  # the detector that explains this one, while the state is SYMPTOM
+    root: str = ""  # the detector that explains this one, or did when it closed
     pauses: bool = False
     history: tuple[Moment, ...] = ()
 
     @property
     def is_finding(self) -> bool:
-        """True for what counts as a finding of the run: everything but symptoms."""
-        return self.state is not FindingState.SYMPTOM
+        """True for what counts as a finding of the run: everything that no other finding explains, or did."""
+        return not self.root

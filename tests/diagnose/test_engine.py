@@ -90,6 +90,14 @@ def test_that_a_symptom_whose_root_is_gone_stands_by_itself():
     assert states == {"a": FindingState.CLOSED, "b": FindingState.OPEN}
 
 
+def test_that_a_symptom_that_closes_never_was_a_finding():
+    end = 10 + CLOSE_AFTER
+    watched = watch(A, B, steps=end, x=1.0, y=lambda step: 1.0 if step <= 10 else 0.0)
+    closed = next(finding for finding in watched.diagnosis.findings if finding.detector == "b")
+    assert (closed.state, closed.root, closed.is_finding) == (FindingState.CLOSED, "a", False)
+    assert watched.names == ["a"]
+
+
 def test_that_at_most_three_are_open_the_most_severe_first_and_muted_ones_left_out():
     many = [detector(name, name) for name in "pqrst"]
     watched = watch(*many, steps=5, p=1.0, q=1.0, r=6.0, s=1.0, t=1.0)

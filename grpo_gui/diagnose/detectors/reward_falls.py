@@ -66,6 +66,15 @@ DETECTOR = Detector(
     words=words,
     evidence=evidence,
     hold=3,
-    roots=("not_finite", "fresh_ratio", "wrong_mask", "weights_stuck", "kl_runaway", "clip_saturation", "truncation"),
+    roots=(
+        "not_finite",
+        "fresh_ratio",
+        "wrong_mask",
+        "weights_stuck",
+        "kl_runaway",
+        "clip_saturation",
+        "truncation",
+        "copies",
+    ),
     measure="loss of reward since the best five steps",
 )
