@@ -51,16 +51,11 @@ def add_start(connection: sqlite3.Connection, event: RunStarted) -> None:
     )
 
 
-def extend_run(connection: sqlite3.Connection, run_id: int, config: str, before: int, steps: int) -> None:
-    """Give a run another number of steps; `config` is its whole config. The change is kept like any other."""
-    row = connection.execute("SELECT steps_done FROM runs WHERE id = ?", (run_id,)).fetchone()
-    if row is None:
+def replace_config(connection: sqlite3.Connection, run_id: int, config: str) -> None:
+    """Give a run another config, one with more steps."""
+    cursor = connection.execute("UPDATE runs SET config = ? WHERE id = ?", (encode_text(config), run_id))
+    if not cursor.rowcount:
         raise StoreError(f"Run {run_id} is not in the database; choose another run.")
-    connection.execute("UPDATE runs SET config = ? WHERE id = ?", (encode_text(config), run_id))
-    connection.execute(
-        "INSERT INTO changes (run_id, step, name, old, new) VALUES (?, ?, 'steps', ?, ?)",
-        (run_id, row[0] + 1, float(before), float(steps)),
-    )
 
 
 def rate_pair(connection: sqlite3.Connection, rating: PairRating) -> int:

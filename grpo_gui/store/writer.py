@@ -151,9 +151,9 @@ class StoreWriter:
             return []
         return self._call(lambda: run_writes.take_commands(self._connection, run_id))
 
-    def extend_run(self, run_id: int, config: str, before: int, steps: int) -> None:
-        """Give a run another number of steps than `before`; `config` is its whole config with them."""
-        self._call(lambda: snapshot_writes.extend_run(self._connection, run_id, config, before, steps))
+    def replace_config(self, run_id: int, config: str) -> None:
+        """Give a run that is about to be resumed another config, one with more steps."""
+        self._call(lambda: snapshot_writes.replace_config(self._connection, run_id, config))
 
     def append_router(self, events: Sequence[RouterEvent]) -> None:
         """Append entries to the router's log, all or none."""

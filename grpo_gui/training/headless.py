@@ -117,7 +117,7 @@ def resume_headless(
     writer = StoreWriter.open(database)
     try:
         if config.steps != before.steps:
-            writer.extend_run(run.id, config_to_json(config), before.steps, config.steps)
+            writer.replace_config(run.id, config_to_json(config))
         from grpo_gui.training.runner import run_in_foreground
 
         folder = run_files_dir(database, run.id)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -52,7 +52,7 @@ from grpo_gui.training.save_clock import SaveClock
 from grpo_gui.training.snapshotting import Snapshotter
 from grpo_gui.training.state import load_state, newest_state, save_state
 from grpo_gui.training.taking_up import take_up_snapshot
-from grpo_gui.training.validation import advice, validate
+from grpo_gui.training.validation import advice, config_from_json, validate
 
 logger = logging.getLogger(__name__)
 
@@ -107,6 +107,7 @@ class Trainer:
         self._snapshots = Snapshotter(config, run_id, state_dir, sink.emit)
         self._save_clock = SaveClock()
         self._saved: Path | None = None  # the newest state
+        self._steps_before = config.steps  # of the state that the run goes on from
         self.step = 0  # complete steps, also for whoever reports a failure
         self._status = RunStatus.WARMING_UP
         self._held_out: list[Problem] = []
@@ -161,6 +162,9 @@ class Trainer:
             notes += filter(None, [held_out_shortage(task, self._config.eval_prompts)])
         parameters = sum(parameter.numel() for parameter in learner.policy.parameters())
         self._emit(RunStarted(self._run_id, learner.step, device_label(device), parameters, versions()))
+        if self._steps_before != self._config.steps:
+            steps = float(self._steps_before), float(self._config.steps)
+            self._emit(HyperparameterChanged(self._run_id, learner.next_step, "steps", *steps))
         if self._snapshot is not None:
             notes += filter(None, [self._save(learner)])  # from now on the run goes on from here, not from elsewhere
         self._become(RunStatus.RUNNING, " ".join(notes))
@@ -184,7 +188,7 @@ class Trainer:
             manifest, values = take_up_snapshot(learner, self._snapshot, is_branch=not self._resume)
             self._snapshots.note_step(manifest.metrics)
             if self._resume:
-                self._snapshots.restore(values.get("snapshots", {}))
+                self._take_up_values(values)
             else:
                 self._snapshots.branch_from(manifest)
         elif self._resume:
@@ -199,7 +203,11 @@ class Trainer:
             )
         state = load_state(path)
         restore(learner, state)
-        self._snapshots.restore(state.values.get("snapshots", {}))
+        self._take_up_values(state.values)
+
+    def _take_up_values(self, values: dict[str, Any]) -> None:
+        self._snapshots.restore(values.get("snapshots", {}))
+        self._steps_before = config_from_json(values["config"]).steps
 
     def _train(self, learner: Learner) -> None:
         if not self._resume:

@@ -21,8 +21,8 @@ class Writer(Protocol):
     def rename_run(self, run_id: int, name: str) -> None:
         """Give a run another name."""
 
-    def extend_run(self, run_id: int, config: str, before: int, steps: int) -> None:
-        """Give a run another number of steps than `before`; `config` is its whole config with them."""
+    def replace_config(self, run_id: int, config: str) -> None:
+        """Give a run that is about to be resumed another config, one with more steps."""
 
     def remove_snapshot(self, snapshot_id: int) -> None:
         """Note that a snapshot's folder was removed by hand."""

@@ -197,7 +197,7 @@ class Workspace(QObject):
         self.handle_changed.emit()
         longer = replace(run, config=config_to_json(config))
         self._tasks.run(
-            lambda _: self._writer.extend_run(run.id, longer.config, before.steps, steps),
+            lambda _: self._writer.replace_config(run.id, longer.config),
             lambda _: self._launch(config, longer, resume=resume, snapshot=snapshot),
             self._start_failed,
         )

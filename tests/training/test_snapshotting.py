@@ -10,7 +10,16 @@ import torch
 
 from grpo_gui.commands import Pause, Resume, SaveSnapshot, SetHyperparameters, Stop
 from grpo_gui.errors import SnapshotError, TrainingError
-from grpo_gui.events import EvalCompleted, RunStarted, RunStatus, SnapshotRemoved, SnapshotSaved, TrainerStatus
+from grpo_gui.events import (
+    EvalCompleted,
+    HyperparameterChanged,
+    RunStarted,
+    RunStatus,
+    SnapshotRemoved,
+    SnapshotSaved,
+    StepCompleted,
+    TrainerStatus,
+)
 from grpo_gui.language.loading import load_policy
 from grpo_gui.snapshots.keeping import KeepRule, is_pinned, write_rule
 from grpo_gui.snapshots.manifest import read_manifest
@@ -184,6 +193,23 @@ def test_that_a_run_taken_up_in_an_old_snapshot_is_resumed_there_even_when_it_is
     resumed.run()
     assert resumed.sink.of(RunStarted)[0].step == 2
     assert resumed.sink.steps == first.sink.steps[2:]
+
+
+def test_that_more_steps_are_told_as_a_change_and_stretch_the_schedule(tiny_model, tmp_path):
+    first = make_rig(tiny_model, tmp_path, steps=4, save_steps=2)
+    first.run()
+    longer = Rig(replace(first.config, steps=6), first.state_dir, resume=True)
+    longer.run()
+    (change,) = longer.sink.of(HyperparameterChanged)
+    assert (change.step, change.name, change.old, change.new) == (5, "steps", 4.0, 6.0)
+    assert [event.step for event in longer.sink.of(StepCompleted)] == [5, 6]
+    straight = make_rig(tiny_model, tmp_path / "straight", steps=6)
+    straight.run()
+    rates = [step["learning_rate"] for step in longer.sink.steps]
+    assert rates == [step["learning_rate"] for step in straight.sink.steps[4:]]
+    again = Rig(longer.config, first.state_dir, resume=True, snapshot=paths(first)[2])
+    again.run()
+    assert [event.step for event in again.sink.of(HyperparameterChanged)] == [3]
 
 
 def test_that_a_stop_within_a_step_can_be_resumed_from_its_snapshot(tiny_model, tmp_path):

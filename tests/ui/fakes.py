@@ -118,7 +118,7 @@ class FakeWriter:
     def rename_run(self, run_id, name):
         self._reader.records[run_id] = run_record(run_id, name=name)
 
-    def extend_run(self, run_id, config, before, steps):
+    def replace_config(self, run_id, config):
         self._reader.records[run_id] = replace(self._reader.records[run_id], config=config)
 
 
