@@ -69,6 +69,7 @@ DETECTOR = Detector(
         "length_pays",
         "dead_steps",
         "dead_groups",
+        "copies",
         "clip_saturation",
     ),
     hidden_when_solved=True,
