@@ -63,7 +63,7 @@ def open_policy(model: str, device: torch.device | str, options: ModelOptions) -
     hf_model, tokenizer = _load(path, options)
     if options.lora_rank:
         return HfPolicy(
-            _with_adapter(hf_model, options).to(device),
+            _with_adapter(hf_model, path, options).to(device),
             tokenizer,
             uses_adapter=True,
             gradient_checkpointing=options.gradient_checkpointing,
@@ -117,8 +117,8 @@ def _load(path: Path, options: ModelOptions) -> tuple[Any, ChatTokenizer]:
     folder, gguf = _place(path)
     transformers = _transformers()
     if (folder / ADAPTER).is_file():
-        model, base = _load_adapter(folder)
-        return model, _tokenizer(base, "", model.config, model.generation_config, options)
+        model = _load_adapter(folder)
+        return model, _tokenizer(folder, "", model.config, model.generation_config, options)
     arguments: dict[str, Any] = {"dtype": torch.float32, "local_files_only": True, "trust_remote_code": False}
     if gguf:
         arguments |= {"gguf_file": gguf, "quantization_config": _gguf_config(gguf)}
@@ -152,6 +152,7 @@ def _place(path: Path) -> tuple[Path, str]:
 
 def _transformers() -> Any:  # noqa: ANN401 - transformers has no types
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported
+    os.environ.setdefault("TQDM_DISABLE", "1")  # its bars would get between our lines
     try:
         transformers: Any = import_module("transformers")
     except ModuleNotFoundError:
@@ -251,7 +252,7 @@ def _special(folder: Path, tokenizer: Any, config: Any, generation: Any) -> Spec
     return SpecialTokens(pad_id=int(pad), bos_id=tokenizer.bos_token_id, eos_ids=frozenset(ends))
 
 
-def _with_adapter(model: Any, options: ModelOptions) -> Any:  # noqa: ANN401 - peft has no types
+def _with_adapter(model: Any, path: Path, options: ModelOptions) -> Any:  # noqa: ANN401 - peft has no types
     peft = _peft()
     model.requires_grad_(False)
     config = peft.LoraConfig(
@@ -264,13 +265,15 @@ def _with_adapter(model: Any, options: ModelOptions) -> Any:  # noqa: ANN401 - p
     with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
         warnings.simplefilter("ignore", FutureWarning)  # peft asks transformers by names of an older version
         torch.manual_seed(options.seed)
-        return peft.get_peft_model(model, config)
+        adapted = peft.get_peft_model(model, config)
+    adapted.peft_config["default"].base_model_name_or_path = str(path.resolve())
+    return adapted
 
 
-def _load_adapter(folder: Path) -> tuple[Any, Path]:
-    """The model that an adapter was made for, with the adapter merged into it, and that model's folder."""
+def _load_adapter(folder: Path) -> Any:  # noqa: ANN401 - transformers has no types
+    """The model that an adapter was made for, with the adapter merged into it."""
     base = Path(str(read_json(folder, ADAPTER).get("base_model_name_or_path", "")))
-    if not base.is_dir():
+    if not base.exists():
         raise ModelError(f"The adapter in {folder} was made for the model {base}, which is not there; put it back.")
     if (base / ADAPTER).is_file():
         raise ModelError(f"The adapter in {folder} was made for another adapter; merge that one first.")
@@ -279,7 +282,7 @@ def _load_adapter(folder: Path) -> tuple[Any, Path]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         adapted = _guarded(partial(peft.PeftModel.from_pretrained, model, folder, local_files_only=True), folder)
-    return adapted.merge_and_unload(), base
+    return adapted.merge_and_unload()
 
 
 def _peft() -> Any:  # noqa: ANN401 - peft has no types

@@ -89,8 +89,14 @@ class HfPolicy:
         """Write the model's files, or the adapter's, with the tokenizer; raises ModelError when the disk refuses."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self.model.save_pretrained(folder)
-            (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty form
+            if self.uses_adapter:
+                self.model.save_pretrained(folder, save_embedding_layers=False)  # they are never trained
+                (folder / "README.md").unlink(missing_ok=True)  # peft writes an empty form
+                base = self.model.get_base_model()
+                base.config.save_pretrained(folder)
+                base.generation_config.save_pretrained(folder)
+            else:
+                self.model.save_pretrained(folder)
             self.tokenizer.write_files(folder)
         except OSError as error:
             raise ModelError(
