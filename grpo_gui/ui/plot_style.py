@@ -35,7 +35,7 @@ def raw_pen(color: str) -> QPen:
     return pen(color, alpha=RAW_ALPHA)
 
 
-def style_plot(plot: pyqtgraph.PlotItem, *, left_width: int = 40, tick_labels: bool = True) -> None:
+def style_plot(plot: pyqtgraph.PlotItem, *, left_width: int = 54, tick_labels: bool = True) -> None:
     """Give a plot the window's axes, grid and behaviour; call again after a change of theme.
 
     `tick_labels` False drops the x axis' labels, for a plot above another one with the same axis.

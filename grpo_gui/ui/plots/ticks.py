@@ -44,7 +44,8 @@ def format_tick(value: float, step: float, largest: float) -> str:
     elif largest >= 1e4:
         unit, suffix = 1e3, "k"
     elif largest < 1e-2:
-        return f"{value:.1e}".replace(".0e", "e").replace("e-0", "e-").replace("-", MINUS) if value else "0"
+        exponent = math.floor(math.log10(step) + 1e-9)  # one for the whole axis: 5e−4, 10e−4, 15e−4
+        return f"{round(value / 10.0**exponent)}e{exponent}".replace("-", MINUS) if round(value / step) else "0"
     else:
         unit, suffix = 1.0, ""
     text = f"{abs(value) / unit:.{_decimals(step / unit)}f}" + (suffix if value else "")
@@ -60,9 +61,12 @@ def log_ticks(low: float, high: float, max_ticks: int) -> Ticks:
     """Ticks for an axis of log10 values: powers of ten, with 2 and 5 when they would be fewer than two."""
     if not low < high:
         return []
+    powers: list[float] = []
     stride = max(1, math.ceil((high - low) / max_ticks))
-    first = math.ceil(low / stride - 1e-9) * stride
-    powers = [float(e) for e in range(first, math.floor(high + 1e-9) + 1, stride)]
+    while len(powers) < _FEWEST_TICKS and stride:
+        first = math.ceil(low / stride - 1e-9) * stride
+        powers = [float(e) for e in range(first, math.floor(high + 1e-9) + 1, stride)]
+        stride -= 1
     if len(powers) < _FEWEST_TICKS:
         around = range(math.floor(low), math.ceil(high) + 1)
         powers = [e + math.log10(m) for e in around for m in (1, 2, 5) if low <= e + math.log10(m) <= high]

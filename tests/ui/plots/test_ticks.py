@@ -30,6 +30,7 @@ def test_that_a_value_range_holds_its_values_and_has_at_least_two_ticks(low, hig
         (0, 3_000_000, ["0", "1M", "2M", "3M"]),
         (0, 150, ["0", "50", "100", "150"]),
         (0, 3e-5, ["0", "1e−5", "2e−5", "3e−5"]),
+        (-1.5e-3, 0, ["−15e−4", "−10e−4", "−5e−4", "0"]),
     ],
 )
 def test_that_ticks_are_round_and_carry_the_digits_they_need(low, high, texts):
@@ -42,6 +43,15 @@ def test_that_an_axis_of_logarithms_has_powers_of_ten():
 
 def test_that_a_short_axis_of_logarithms_still_has_two_ticks():
     assert [text for _, text in log_ticks(-0.8, -0.1, 4)] == ["0.2", "0.5"]
+
+
+@given(st.floats(-9, 9), st.floats(0.1, 12), st.integers(2, 5))
+def test_that_an_axis_of_logarithms_is_never_crowded(low, span, max_ticks):
+    assert len(log_ticks(low, low + span, max_ticks)) <= max_ticks + 4
+
+
+def test_that_an_axis_of_logarithms_that_holds_one_thousandfold_power_shows_smaller_powers():
+    assert [text for _, text in log_ticks(-2.5, 2.5, 2)] == ["0.01", "1", "100"]
 
 
 def test_that_a_flat_curve_at_zero_gets_a_range_above_it():
