@@ -43,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if all(importlib.util.find_spec(peer) for peer in PEERS):
         missed += peer_tables(options.seeds, options.every)
         missed += healthy_table()
+        missed += trap_table()
     else:
         print("The two peers are not installed; `pip install rldoctor==0.2.0 rlprobe==0.1.0` adds their tables.\n")
     if options.runs is not None:
@@ -122,6 +123,15 @@ def healthy_table() -> list[str]:
     ]
     print(f"Findings on {HEALTHY} healthy made-up runs (30 of each generator): {len(noisy)}\n")
     return [f"healthy run with a finding: {line}" for line in noisy]
+
+
+def trap_table() -> list[str]:
+    """Findings on runs that only look broken."""
+    from benchmarks._diagnosis_traps import TRAPS, findings_of
+
+    caught = [f"trap {name}: {found}" for name, trap in TRAPS.items() if (found := findings_of(trap))]
+    print(f"Findings on {len(TRAPS)} traps: {len(caught)}\n")
+    return caught
 
 
 def run_tables(runs: Sequence[RealRun], folder: Path) -> list[str]:
