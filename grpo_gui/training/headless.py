@@ -9,6 +9,8 @@ from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
+from grpo_gui.tasks.making import make_task
+from grpo_gui.tasks.rewards import needs_answer
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.presets import run_name
 from grpo_gui.training.resuming import begins_anew
@@ -67,6 +69,8 @@ def train_headless(
         StoreError: the database cannot be used.
     """
     validate(config)
+    if config.task == "file":
+        _require_usable_data(config)
     writer = StoreWriter.open(database)
     try:
         run = NewRun(
@@ -87,6 +91,15 @@ def train_headless(
         return RunStatus.PAUSED if sink.has_paused else status
     finally:
         writer.close()
+
+
+def _require_usable_data(config: TrainConfig) -> None:
+    """Read the data file before a run is made for it: a bad row is wrong input, not a run that failed.
+
+    Raises:
+        BadInputError: the file cannot be used, with the lines of the bad rows.
+    """
+    make_task("file", prompt_file=config.prompt_file, needs_answer=needs_answer(spec.kind for spec in config.rewards))
 
 
 def resume_headless(

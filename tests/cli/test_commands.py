@@ -91,6 +91,15 @@ def test_that_bad_options_end_in_one_line_and_exit_code_2(arguments, named, tmp_
     assert "Traceback" not in result.stderr
 
 
+def test_that_a_bad_row_of_a_data_file_is_wrong_input_and_makes_no_run(tmp_path):
+    data = tmp_path / "prompts.jsonl"
+    data.write_text('{"prompt": "a", "answer": "b"}\n{"prompt": \n')
+    result = grpo_gui("train", "--task", str(data), "--db", str(tmp_path / "runs.db"))
+    assert result.returncode == 2
+    assert "line 2" in result.stderr
+    assert not (tmp_path / "runs.db").exists()
+
+
 def test_that_a_file_that_is_no_database_is_named_and_left_alone(tmp_path):
     database = tmp_path / "notes.db"
     database.write_text("not a database, but dear to somebody" * 100)
