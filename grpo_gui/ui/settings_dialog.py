@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
@@ -55,6 +56,7 @@ class SettingsDialog(QDialog):
         self._lay_out()
         self.threads.textEdited.connect(self._check)
         self.eval_steps.textEdited.connect(self._check)
+        self.database.line.textChanged.connect(self._check)
         self.buttons.accepted.connect(self._save)
         self.buttons.rejected.connect(self.reject)
 
@@ -100,7 +102,8 @@ class SettingsDialog(QDialog):
 
     def _check(self) -> str:
         try:
-            sentence = next(iter(problems(self.edited()).values()), "")
+            edited = self.edited()
+            sentence = next(iter(problems(edited).values()), "") or _database_problem(edited.database)
         except ValueError as error:
             sentence = str(error)
         self.problem.setText(sentence)
@@ -120,6 +123,12 @@ class SettingsDialog(QDialog):
             return
         self.saved.emit(settings)
         self.accept()
+
+
+def _database_problem(text: str) -> str:
+    if text and not Path(text).is_absolute():  # it would be another file from every folder that one starts in
+        return f"The database must be a whole path from / or a drive on; it is {text}."
+    return f"The database {text} is a folder; name a file in it." if text and Path(text).is_dir() else ""
 
 
 def _whole(name: str, text: str) -> int:

@@ -49,6 +49,16 @@ def test_that_a_bad_number_shows_its_sentence_and_cannot_be_saved(dialog, writte
     assert written == []
 
 
+@pytest.mark.parametrize("name", ["", "runs.db"])
+def test_that_a_database_that_is_a_folder_or_no_whole_path_cannot_be_saved(dialog, written, tmp_path, name):
+    dialog.database.set_path(name or str(tmp_path))
+    assert "The database" in dialog.problem.text()
+    assert not save_button(dialog).isEnabled()
+    dialog.database.set_path(str(tmp_path / "runs.db"))
+    assert save_button(dialog).isEnabled()
+    assert written == []
+
+
 def test_that_a_file_that_cannot_be_written_is_told(qtbot):
     def fail(_):
         raise GrpoGuiError("The settings cannot be saved.")
