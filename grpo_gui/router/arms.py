@@ -1,5 +1,6 @@
 """What the ratings say of each model in each class: shrunk, discounted means, with cost and latency beside them."""
 
+import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -186,7 +187,7 @@ class ArmStatistics:
     def _prior(self, models: Int64Array) -> tuple[Float64Array, Float64Array]:
         """Each model's level over all classes, and what it is worth as a prior of one class, in ratings."""
         ratings, quality = self._levels[_RATINGS], self._levels[_QUALITY]
-        everything = (quality.sum() + 1.0) / (ratings.sum() + 2.0)
+        everything = (_total(quality) + 1.0) / (_total(ratings) + 2.0)
         own = ratings[models] + POOLED_STRENGTH
         level = (quality[models] + POOLED_STRENGTH * everything) / own
         # A level known from n ratings and classes that differ as if m ratings told of them: the variances add.
@@ -197,8 +198,8 @@ class ArmStatistics:
 
     def _pooled_mean(self, kind: int, models: Int64Array) -> Float64Array:
         ratings = self._levels[_RATINGS]
-        total = float(ratings.sum())
-        everything = float(self._levels[kind].sum()) / total if total else 0.0
+        total = _total(ratings)
+        everything = _total(self._levels[kind]) / total if total else 0.0
         return np.asarray((self._levels[kind, models] + everything) / (ratings[models] + 1.0))
 
     def _forget(self, row: int | None, model: int) -> None:
@@ -213,3 +214,8 @@ class ArmStatistics:
         self._cells[:, row, model] *= _KEPT_OF_CELL
         self._levels[:, model] *= _KEPT_OF_MODEL
         self._difficulty[:, row] *= _KEPT_OF_CLASS
+
+
+def _total(values: Float64Array) -> float:
+    """The exact sum, rounded once: the same however many empty columns the array has."""
+    return math.fsum(values.tolist())

@@ -9,7 +9,9 @@ from grpo_gui.grpo.advantages import Float64Array
 
 Int64Array = npt.NDArray[np.int64]
 
-_POINTS = 64  # of the integral
+_POINTS = 64  # of the integral, evenly spaced
+_OWN_POINTS = 17  # and spaced by each model's deviation, so that narrow beliefs beside wide ones are seen
+_FEW = 32  # up to so many models have points of their own
 _REACH = 4.5  # standard deviations that the integral covers
 _LEAST_DEVIATION = 1e-6
 
@@ -18,13 +20,16 @@ def best_probabilities(means: Float64Array, deviations: Float64Array) -> Float64
     """The probability of each model to be the best, for independent normal beliefs: Thompson's choice probabilities.
 
     The integral of f_i(x) * prod_{j != i} F_j(x) by sums over a fixed number of points, so that there is no noise in
-    what is logged as the propensity. Costs models x 64.
+    what is logged as the propensity.
     """
     if len(means) == 1:
         return np.ones(1)
     deviations = np.maximum(deviations, _LEAST_DEVIATION)
     reach = _REACH * deviations
     edges_K = np.linspace((means - reach).max(), (means + reach).max(), _POINTS + 1)
+    if len(means) <= _FEW:
+        own = means + np.linspace(-1, 1, _OWN_POINTS)[:, None] * reach
+        edges_K = np.unique(np.concatenate((edges_K, own[own > edges_K[0]])))
     cdf_AK = _normal_cdf((edges_K - means[:, None]) / deviations[:, None])
     cdf_AK[:, 0] = 0.0  # what lies below the range, and loses there, counts as lying in its first interval
     mass_AK = np.diff(cdf_AK)
