@@ -18,6 +18,8 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.data_preview import preview_data
+from grpo_gui.training.data_rows import DataPreview
 from grpo_gui.training.preview import preview
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
@@ -70,7 +72,7 @@ class Session(QObject):
         self.workspace = Workspace(opened.path, settings, self.tasks, self.pump, opened.writer, launcher)
         self.workspace.runs = opened.runs
         self._snapshots = SnapshotWorker(settings.threads)
-        form = RunForm(self.workspace, self._sample)
+        form = RunForm(self.workspace, self._sample, self._read_data)
         makers = ViewMakers(_make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
 
@@ -114,6 +116,11 @@ class Session(QObject):
         failed: Callable[[TaskFailure], None],
     ) -> None:
         self._torch_tasks.run(lambda _: preview(config, seed), done, failed, "preview")
+
+    def _read_data(
+        self, config: TrainConfig, done: Callable[[DataPreview], None], failed: Callable[[TaskFailure], None]
+    ) -> None:
+        self._torch_tasks.run(lambda _: preview_data(config), done, failed, "data")
 
 
 class _FirstPaint(QObject):

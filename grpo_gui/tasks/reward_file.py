@@ -12,6 +12,7 @@ from grpo_gui.paths import confirmed_files_file
 
 MAX_BYTES = 1_000_000
 _SEPARATOR = "::"
+_HOW = ", in the run form or with grpo-gui rewards FILE."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,9 @@ def confirmed_sha256(path: Path) -> str:
     current = sha256_of(read_source(path))
     known = _confirmed().get(str(path.resolve()))
     if known is None:
-        raise BadInputError(f"{path} holds Python that will be run on this machine; look at it and confirm it first.")
+        raise BadInputError(f"{path} holds Python that will be run here; look at it and confirm it first{_HOW}")
     if known != current:
-        raise BadInputError(f"{path} has changed since you confirmed it; look at it and confirm it again.")
+        raise BadInputError(f"{path} has changed since you confirmed it; look at it and confirm it again{_HOW}")
     return current
 
 

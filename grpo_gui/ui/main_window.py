@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
@@ -27,6 +27,7 @@ from grpo_gui.ui.train_page import TrainPage
 from grpo_gui.ui.transport import Transport
 from grpo_gui.ui.view_list import VIEWS, key_of
 from grpo_gui.ui.views.run_form import RunForm
+from grpo_gui.ui.widgets.confirm_file import ask_for
 from grpo_gui.ui.window_state import WindowState
 from grpo_gui.ui.workspace import Workspace
 
@@ -124,7 +125,8 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.setMinimumSize(*MINIMUM_SIZE)
-        self.resize(theme.px(DEFAULT_SIZE[0]), theme.px(DEFAULT_SIZE[1]))
+        wanted = QSize(theme.px(DEFAULT_SIZE[0]), theme.px(DEFAULT_SIZE[1]))
+        self.resize(wanted.boundedTo(self.screen().availableSize()))  # not every window manager keeps it on screen
         self.addToolBar(Qt.ToolBarArea.TopToolBarArea, self.tools)
         self._views["train"] = self.train
         self.pages.addWidget(self.train)
@@ -190,6 +192,7 @@ class MainWindow(QMainWindow):
         workspace.run_selected.connect(self._show_title)
         workspace.run_updated.connect(self._show_title)
         workspace.problem.connect(self._show_problem)
+        workspace.confirmation_needed.connect(self._confirm_files)
         workspace.failed.connect(self._show_problem)
         self._tell_transport()
 
@@ -206,6 +209,13 @@ class MainWindow(QMainWindow):
 
     def _show_problem(self, sentence: str, details: str) -> None:
         self.messages.show_message(sentence, details, "bad" if details else "warn")
+
+    def _confirm_files(self, paths: list[Path], retry: Callable[[], None]) -> None:
+        sentence = ask_for(paths, self)
+        if sentence is None:
+            retry()
+        elif sentence:
+            self._show_problem(sentence, "")
 
     def _choose_database(self) -> None:
         folder = str(self.workspace.database.parent)

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from grpo_gui.commands import Command, HandOver, Step
+from grpo_gui.commands import Command, HandOver, Resume, Step
 from grpo_gui.errors import BadInputError, StoreError
 from grpo_gui.events import Event, RunFailed, RunStatus, SnapshotRemoved, SnapshotSaved, TrainerStatus
 from grpo_gui.settings import Settings
@@ -19,6 +19,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
 from grpo_gui.training.presets import run_name
 from grpo_gui.training.resuming import begins_anew
+from grpo_gui.training.reward_files import changed_files
 from grpo_gui.training.validation import config_from_json, config_to_json
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.engine import Launcher, Writer
@@ -58,6 +59,7 @@ class Workspace(QObject):
     branch_requested = Signal(object)  # BranchPoint: show the form for a branch
     snapshots_changed = Signal(int)  # run id: it has another snapshot, or one less, and the store knows
     failed = Signal(str, str)  # the run of this window failed: a sentence, and a traceback or ""
+    confirmation_needed = Signal(object, object)  # list[Path] with reward functions; what to call once confirmed
     problem = Signal(str, str)  # something else failed: a sentence for the user, and a traceback or ""
 
     def __init__(
@@ -183,6 +185,8 @@ class Workspace(QObject):
         """Go on with a run in this window, from its saved state or one of its snapshots, perhaps to another step."""
         if self.is_training or self.is_starting:
             return
+        if self._must_ask(run, partial(self.resume_run, run, snapshot=snapshot, steps=steps)):
+            return
         try:
             before = config_from_json(run.config)
             resume = snapshot is not None or not begins_anew(run)
@@ -204,10 +208,20 @@ class Workspace(QObject):
 
     def post(self, command: Command) -> None:
         """Hand a command to the trainer of this window, else to the process that trains the selected run."""
+        run = self.trained_run if self.is_training else self.run
+        if isinstance(command, Resume | Step) and self._must_ask(run, partial(self.post, command)):
+            return
         if self.is_training and self.handle is not None:
             self.handle.post(command)
         elif self._attached is not None:
             self._attached.post(command)
+
+    def _must_ask(self, run: RunRecord | None, retry: Callable[[], None]) -> bool:
+        """True when a file with reward functions of the run has changed; `retry` is called once it is confirmed."""
+        files = [] if run is None else changed_files(run.config)
+        if files:
+            self.confirmation_needed.emit(files, retry)
+        return bool(files)
 
     @property
     def transport_status(self) -> RunStatus | None:

@@ -23,7 +23,7 @@ def make_window(workspace, tmp_path, searched, qtbot):
             train=lambda workspace: QLabel("plots"),
             completions=lambda workspace: (QLabel("completions"), lambda: searched.append(1)),
         )
-        form = RunForm(workspace, lambda *request: None)
+        form = RunForm(workspace, lambda *request: None, lambda *request: None)
         window = MainWindow(workspace, form, makers, WindowState(tmp_path / "window.ini"))
         qtbot.addWidget(window, before_close_func=MainWindow.close_now)  # a run may still train
         with qtbot.waitExposed(window):
@@ -60,6 +60,10 @@ def menu_texts(window):
 def test_that_the_window_opens_on_the_form(window):
     assert shown(window) == "form"
     assert window.windowTitle() == "grpo-gui"
+
+
+def test_that_the_first_window_fits_on_the_screen_where_its_smallest_size_does(window):
+    assert window.size() == window.size().boundedTo(window.screen().availableSize().expandedTo(window.minimumSize()))
 
 
 def test_that_the_rail_and_the_keys_switch_the_views(window, qtbot):

@@ -22,7 +22,7 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class ConfigField:
-    """One field of TrainConfig. `kind` is whole, number, optional, choice, switch or text; `group` "" stands in the form."""
+    """One field of TrainConfig: `kind` is whole, number, optional, choice, switch or text; `group` "" is the form's."""
 
     name: str
     label: str
@@ -69,8 +69,8 @@ _FIELDS = (
         "LoRA rank",
         "whole",
         "model",
-        "Train a small adapter of this rank beside frozen weights: little memory, and the reference policy is the model "
-        "with the adapter off. 0 trains all weights.",
+        "Train a small adapter of this rank beside frozen weights: little memory, and the reference policy is the "
+        "model with the adapter off. 0 trains all weights.",
         "0: all weights",
     ),
     ConfigField(
@@ -78,7 +78,7 @@ _FIELDS = (
         "System prompt",
         "text",
         "model",
-        "Stands before each prompt that has no system message of its own. Empty leaves it to the model's chat template.",
+        "Stands before each prompt without a system message of its own. Empty leaves it to the model's chat template.",
     ),
     ConfigField(
         "chat_template",

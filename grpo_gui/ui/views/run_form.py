@@ -1,15 +1,21 @@
 """The form for a new run: the default filled in, checked while typed, one button that starts it."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from grpo_gui.tasks.bench import BenchRow
 from grpo_gui.ui import theme
+from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.config_draft import ConfigDraft
 from grpo_gui.ui.run_text import run_title
 from grpo_gui.ui.widgets.begin_with import BeginWith
+from grpo_gui.ui.widgets.data_card import DataCard, DataReader
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.widgets.preview_card import PreviewCard, Sampler
+from grpo_gui.ui.widgets.reward_bench import RewardBench, Runnable
 from grpo_gui.ui.widgets.run_form_card import RunFormCard
 from grpo_gui.ui.widgets.task_cards import TaskCard
 from grpo_gui.ui.workspace import Workspace
@@ -25,13 +31,14 @@ class RunForm(QScrollArea):
     validity_changed = Signal(bool)
     database_requested = Signal()
 
-    def __init__(self, workspace: Workspace, sample: Sampler) -> None:
+    def __init__(self, workspace: Workspace, sample: Sampler, read_data: DataReader) -> None:
         super().__init__()
         self._workspace = workspace
         self.is_valid = True
         self.draft = ConfigDraft(workspace.settings)
         self.card = RunFormCard(self.draft)
         self.preview = PreviewCard(sample)
+        self.data = DataCard(read_data)
         self.begin = BeginWith()
         self._preview_timer = QTimer(self)
         self._preview_timer.setSingleShot(True)
@@ -39,6 +46,7 @@ class RunForm(QScrollArea):
         self._preview_timer.timeout.connect(self._update_preview)
         self._lay_out()
         self.card.start_clicked.connect(self.submit)
+        self.card.all_settings.reward_files.bench_clicked.connect(self._open_bench)
         self.begin.database_clicked.connect(self.database_requested)
         self.draft.changed.connect(self._draft_changed)
         workspace.settings_changed.connect(self.draft.use_settings)
@@ -92,8 +100,23 @@ class RunForm(QScrollArea):
         self._preview_timer.start()
 
     def _update_preview(self) -> None:
-        if not self.draft.problems():
+        problems = self.draft.problems()
+        if not problems:
             self.preview.show_config(self.draft.config)
+        if not {"prompt_file", "model", "task"} & problems.keys() and self._workspace.torch_version:
+            self.data.show_config(self.draft.config)
+
+    def _open_bench(self) -> None:
+        """Open the test bench for the rewards of the draft."""
+
+        def run(
+            function: Runnable, done: Callable[[list[BenchRow]], None], failed: Callable[[TaskFailure], None]
+        ) -> None:
+            self._workspace.read(lambda _: function(), done, failed, key="form.bench")
+
+        self.bench = RewardBench(self.draft.config.rewards, run)
+        self.bench.show()
+        self.bench.start()
 
     def _torch_ready(self) -> None:
         self.card.set_devices(self._workspace.devices)
@@ -109,6 +132,7 @@ class RunForm(QScrollArea):
         side = QVBoxLayout()
         side.setSpacing(16)
         side.addWidget(self.preview)
+        side.addWidget(self.data)
         side.addWidget(self.begin)
         side.addStretch(1)
         left = QVBoxLayout()
@@ -120,6 +144,7 @@ class RunForm(QScrollArea):
         columns.addLayout(side)
         self.card.setFixedWidth(theme.px(FORM_WIDTH))
         self.preview.setFixedWidth(theme.px(SIDE_WIDTH))
+        self.data.setFixedWidth(theme.px(SIDE_WIDTH))
         self.begin.setFixedWidth(theme.px(SIDE_WIDTH))
         column = QVBoxLayout()
         column.setSpacing(4)

@@ -1,14 +1,15 @@
 """Every setting of a run that is not in the short form, grouped, behind a link."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.ui.models.config_fields import GROUPS, fields_of, to_text
 from grpo_gui.ui.widgets.config_field import ConfigFieldInput
 from grpo_gui.ui.widgets.labels import hline, label
+from grpo_gui.ui.widgets.reward_files_bar import RewardFilesBar
 from grpo_gui.ui.widgets.reward_sources import RewardSources
 
 COLUMNS = 3
@@ -26,6 +27,8 @@ class AllSettings(QWidget):
         self.rewards = RewardSources()
         self.rewards.edited.connect(self.rewards_edited)
         self.rewards_problem = label("", "error", wrap=True)
+        self.reward_files = RewardFilesBar()
+        self.reward_files.specs_added.connect(self._add_specs)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 4, 0, 4)
         column.setSpacing(8)
@@ -35,6 +38,7 @@ class AllSettings(QWidget):
             if group == "rewards":
                 column.addWidget(self.rewards)
                 column.addWidget(self.rewards_problem)
+                column.addWidget(self.reward_files)
             else:
                 column.addLayout(self._grid(group))
         self.rewards_problem.hide()
@@ -43,6 +47,7 @@ class AllSettings(QWidget):
         """Show all values."""
         for name, widget in self.inputs.items():
             widget.set_text(to_text(getattr(config, name)))
+        self.reward_files.show_specs(config.rewards)
         if self.rewards.specs() != config.rewards:
             self.rewards.set_specs(config.rewards)
 
@@ -52,6 +57,12 @@ class AllSettings(QWidget):
             widget.show_problem(problems.get(name, ""))
         self.rewards_problem.setText(problems.get("rewards", ""))
         self.rewards_problem.setVisible("rewards" in problems)
+
+    def _add_specs(self, specs: Sequence[RewardSpec]) -> None:
+        """Add functions of a file; the source that a new form begins with gives way to them."""
+        kept = self.rewards.specs()
+        self.rewards.set_specs((*(() if kept == TrainConfig().rewards else kept), *specs))
+        self.rewards_edited.emit(self.rewards.specs())
 
     def _grid(self, group: str) -> QGridLayout:
         grid = QGridLayout()

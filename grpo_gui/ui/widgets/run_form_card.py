@@ -20,9 +20,15 @@ from grpo_gui.ui.widgets.task_cards import TaskCards
 from grpo_gui.ui.widgets.task_mix import TaskMix
 
 BUILTIN = "Built-in, small and quick"
-POLICY_TOOLTIP = "The model to train: the built-in one, or a folder with a Llama-family checkpoint (safetensors)."
+POLICY_TOOLTIP = (
+    "The model to train: the built-in one, a folder with a causal language model (safetensors), or a GGUF file."
+)
 DEVICE_TOOLTIP = "Where torch computes. auto takes the first graphics card for CUDA, else the processor."
-FILE_TOOLTIP = "JSON lines or CSV with a column prompt, and a column answer where a reward compares with one."
+FILE_TOOLTIP = (
+    "JSON lines, CSV, a JSON array or Parquet with a column prompt (text or chat messages), and a column answer where "
+    "a reward compares with one; or question and answer as in GSM8K; or reasoning_gym:NAME."
+)
+DATA_FILTER = "Data (*.jsonl *.ndjson *.json *.csv *.parquet);;All files (*)"
 
 
 class RunFormCard(Card):
@@ -39,7 +45,7 @@ class RunFormCard(Card):
         self.preset_note = label("", "hint", wrap=True)
         self.tasks = TaskCards()
         self.mix = TaskMix()
-        self.prompt_file = FileInput("Prompt file", FILE_TOOLTIP, "Prompts (*.jsonl *.csv);;All files (*)")
+        self.prompt_file = FileInput("Data file", FILE_TOOLTIP, DATA_FILTER)
         self.policy = QComboBox()
         self.device = QComboBox()
         self.device_input = LabelledInput("Device", DEVICE_TOOLTIP, self.device)
@@ -115,7 +121,7 @@ class RunFormCard(Card):
             grid.addWidget(widget, position // 3, position % 3)
         for column in range(3):
             grid.setColumnStretch(column, 1)
-        self.policy.addItems([BUILTIN, "A model folder\u2026"])
+        self.policy.addItems([BUILTIN, "A model folder\u2026", "A GGUF file\u2026"])
         self.set_devices(())
         self.device_input.hint.setText("")
         return grid
@@ -132,6 +138,7 @@ class RunFormCard(Card):
             widget.edited.connect(lambda text, field=name: draft.set_text(field, text))
         self.all_settings.edited.connect(draft.set_text)
         self.all_settings.rewards_edited.connect(lambda specs: draft.change(replace(draft.config, rewards=specs)))
+        self.all_settings.reward_files.confirmed.connect(lambda: draft.change(draft.config))
         self.more.clicked.connect(self.toggle_all)
         self.start.clicked.connect(self.start_clicked)
         self.branch.dropped.connect(lambda: draft.use_branch(None))
@@ -149,9 +156,12 @@ class RunFormCard(Card):
         if position == 0:
             self.draft.change(replace(self.draft.config, model="builtin"))
         else:
-            folder = QFileDialog.getExistingDirectory(self, "Choose a model folder")
-            if folder:
-                self.draft.change(replace(self.draft.config, model=folder))
+            if position == 1:
+                chosen = QFileDialog.getExistingDirectory(self, "Choose a model folder")
+            else:
+                chosen, _ = QFileDialog.getOpenFileName(self, "Choose a GGUF file", "", "GGUF (*.gguf)")
+            if chosen:
+                self.draft.change(replace(self.draft.config, model=chosen))
         self._show_policy()
 
     def _show_all(self) -> None:
@@ -189,6 +199,7 @@ class RunFormCard(Card):
         for name, widget in self.inputs.items():
             widget.show_problem(problems.get(name, ""))
         self.all_settings.show_problems(problems)
+        self.all_settings.reward_files.show_specs(config.rewards)
         self._show_check_line(problems)
 
     def _show_check_line(self, problems: dict[str, str]) -> None:

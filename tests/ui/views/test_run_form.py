@@ -26,7 +26,7 @@ def sampler():
 
 @pytest.fixture
 def form(workspace, sampler, qtbot):
-    result = RunForm(workspace, sampler)
+    result = RunForm(workspace, sampler, lambda *request: None)
     qtbot.addWidget(result)
     result.resize(1200, 900)
     with qtbot.waitExposed(result):
