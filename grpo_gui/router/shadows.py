@@ -29,10 +29,10 @@ class RegretCurves:
 def regret_curves(policy: RouterPolicy, *, seed: int = 0) -> RegretCurves:
     """Curves of this policy (the model drawn first) and of the baselines, under the trade-off of now."""
     with policy.lock:
-        rewards_NM, classes, first = _table(policy.state)
         numbers = tuple(dict.fromkeys(group.decision for group in policy.state.groups))
-    if not numbers:
-        return RegretCurves((), {name: np.zeros(0) for name in (THIS_POLICY, *BASELINES)})
+        if not numbers:
+            return RegretCurves((), {name: np.zeros(0) for name in (THIS_POLICY, *BASELINES)})
+        rewards_NM, classes, first = _table(policy.state)
     best = _best_of_class(rewards_NM, classes)
     rows = np.arange(len(numbers))
     curves = {THIS_POLICY: np.cumsum(best - rewards_NM[rows, first])}

@@ -18,7 +18,7 @@ def live(steps):
     for _ in range(steps):
         query = generator.choice(sorted(QUALITY))
         made = policy.propose(context_from_text(query), ["a", "b"], 1)
-        policy.rate(made.decision, {model: Outcome(QUALITY[query][model], cost=model == "b") for model in made.asked})
+        policy.rate(made.decision, {model: Outcome(QUALITY[query][model], float(model == "b")) for model in made.asked})
     return policy
 
 
