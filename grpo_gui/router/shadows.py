@@ -2,6 +2,7 @@
 
 Nobody knows what a model that was not asked would have earned. Its rating is taken where there is one, else what is
 believed of it in the class of the query: the same for the router and for every baseline, so that the curves compare.
+Believed rewards have no noise, which flatters the baselines: they learn from it what the router had to find out.
 """
 
 from collections.abc import Mapping
