@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 from safetensors import SafetensorError
@@ -11,7 +12,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from grpo_gui.errors import BadInputError, SnapshotError
+from grpo_gui.language.hf_loading import ADAPTER
 from grpo_gui.snapshots.folders import entries_of, new_folder
+from grpo_gui.snapshots.loading import load_snapshot
 from grpo_gui.snapshots.manifest import MANIFEST, TRAINING_STATE, Manifest, manifest_to_json
 from grpo_gui.snapshots.verifying import verify
 
@@ -21,6 +24,8 @@ _CONFIG = "config.json"
 
 def export_snapshot(snapshot: Path, target: Path, dtype: str = "fp32") -> Manifest:
     """Write the model of a snapshot to a new folder, without its training state; return the export's manifest.
+
+    A LoRA adapter is merged into the model that it was made for.
 
     Args:
         snapshot: a snapshot's folder; its hashes are checked first.
@@ -36,15 +41,20 @@ def export_snapshot(snapshot: Path, target: Path, dtype: str = "fp32") -> Manife
     _make_room(target)
     manifest = verify(snapshot, with_training_state=False)
     names = [name for name in manifest.files if not name.startswith(f"{TRAINING_STATE}/")]
-    with new_folder(target) as partial:
+    with new_folder(target) as partial, TemporaryDirectory(dir=partial.parent) as merged:
+        source = snapshot
+        if ADAPTER in names:
+            source = Path(merged)
+            load_snapshot(snapshot, "cpu").save(source)  # loading merges the adapter into its model
+            names = [path.name for path in source.iterdir()]
         for name in names:
             (partial / name).parent.mkdir(parents=True, exist_ok=True)
             if name.endswith(".safetensors"):
-                _convert(snapshot / name, partial / name, dtype)
+                _convert(source / name, partial / name, dtype)
             elif name == _CONFIG:
-                _write_config(snapshot / name, partial / name, dtype)
+                _write_config(source / name, partial / name, dtype)
             else:
-                shutil.copyfile(snapshot / name, partial / name)
+                shutil.copyfile(source / name, partial / name)
         exported = replace(manifest, files=entries_of(partial))
         (partial / MANIFEST).write_text(manifest_to_json(exported), encoding="utf-8")
     return exported

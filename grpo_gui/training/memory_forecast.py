@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from grpo_gui.training.config import TrainConfig
 
 FLOAT_BYTES = 4  # weights, gradients and moments are float32
@@ -69,6 +71,14 @@ def forecast_sentence(config: TrainConfig, free_bytes: int, prompt_tokens: int =
         f"The run will need about {needed.total / 1e9:.1f} GB of memory, but only {has}. The largest part is "
         f"{largest} ({needed.parts[largest] / 1e9:.1f} GB): {_advice(config, largest)}."
     )
+
+
+def memory_text(config: TrainConfig) -> str:
+    """Return the sentence for the form, or "": compared with this machine's memory unless a graphics card is used."""
+    if config.device.startswith(("cuda", "mps")):
+        needed = forecast(config)
+        return "" if needed is None else f"The run will need about {needed.total / 1e9:.1f} GB of the card's memory."
+    return forecast_sentence(config, psutil.virtual_memory().available) or ""
 
 
 def _advice(config: TrainConfig, part: str) -> str:

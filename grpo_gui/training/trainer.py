@@ -45,6 +45,7 @@ from grpo_gui.training.evaluation import evaluate
 from grpo_gui.training.handle import EventSink
 from grpo_gui.training.learner import FinishedStep, Learner
 from grpo_gui.training.learner_state import capture, restore
+from grpo_gui.training.machine import machine_metrics
 from grpo_gui.training.memory_forecast import forecast_sentence
 from grpo_gui.training.models import model_options
 from grpo_gui.training.samples import group_samples
@@ -59,7 +60,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 CONGESTION_POLL_S = 0.05
-AFTER_MENDING = "Mend it and press Resume to try again; without a window the run ends here, and grpo-gui resume goes on."
+AFTER_MENDING = "Mend it and press Resume to try again; without a window it ends here: run grpo-gui resume."
 FLUSH_TIMEOUT_S = 5.0  # for the record to catch up with a state that is about to be saved
 
 
@@ -301,7 +302,7 @@ class Trainer:
             groups = group_samples(finished.rollout, finished.last_update, learner.policy.tokenizer, sources)
         tokens = sum(len(ids) for ids in finished.rollout.read.completion_ids)
         total_s = clock.total_s()
-        metrics = finished.metrics | system_metrics(learner.policy.device)
+        metrics = finished.metrics | system_metrics(learner.policy.device) | machine_metrics(self._state_dir)
         metrics |= {f"time/{part}": seconds for part, seconds in clock.parts.items()}
         metrics |= {"step_time": total_s, "tokens_per_second": tokens / total_s}
         self.step = learner.step

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from grpo_gui.commands import Pause, Stop
-from grpo_gui.events import RunStarted, RunStatus, StepCompleted
+from grpo_gui.events import RunStarted, RunStatus, SnapshotSaved, StepCompleted
+from grpo_gui.snapshots.exporting import export_snapshot
+from grpo_gui.snapshots.loading import load_snapshot
 from grpo_gui.tasks.reward_file import confirm
 from grpo_gui.training.config import RewardSpec, TrainConfig
 from tests.language.hf_models import make_hf_model
@@ -89,3 +91,24 @@ def test_that_a_run_with_an_adapter_goes_on_after_a_pause_as_if_it_had_not_stopp
         c.token_ids for g in other.groups for c in g.completions
     ]
     assert dict(one.metrics)["loss"] == dict(other.metrics)["loss"]
+
+
+def test_that_the_export_of_an_adapter_is_a_whole_model_with_the_adapter_merged(tmp_path, data, rewards):
+    import torch
+    import transformers
+
+    config = config_of(make_hf_model(tmp_path / "model"), data, rewards, lora_rank=2, learning_rate=1e-2)
+    rig = Rig(config, tmp_path / "run")
+    rig.run()
+    (saved,) = rig.sink.of(SnapshotSaved)
+    assert (Path(saved.path) / "adapter_model.safetensors").is_file()
+    assert (Path(saved.path) / "config.json").is_file()
+    export_snapshot(Path(saved.path), tmp_path / "export")
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "export", local_files_only=True)
+    policy = load_snapshot(Path(saved.path), "cpu")
+    ids = torch.tensor([policy.tokenizer.encode_prompt("What is 2+2?")])
+    base = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "model", local_files_only=True)
+    with torch.no_grad():
+        merged, before = model(input_ids=ids).logits, base(input_ids=ids).logits
+        torch.testing.assert_close(merged, policy.model(input_ids=ids).logits, atol=1e-4, rtol=0)
+    assert not torch.allclose(merged, before, atol=1e-3)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from grpo_gui.training.memory_forecast import memory_text
 from grpo_gui.training.presets import PRESETS
 from grpo_gui.ui import icons, theme
 from grpo_gui.ui.models.config_draft import ConfigDraft
@@ -55,6 +56,7 @@ class RunFormCard(Card):
         self.more = link(f"All {SETTINGS_COUNT} settings", "right", tooltip="Show every setting of a run.")
         self.check_mark, self.check = QLabel(), label("", "small")
         self.task_problem = label("", "error", wrap=True)
+        self.memory = label("", "hint", wrap=True)
         self.start = QPushButton("Start training")
         self.note = label("Everything is kept in one database file; no network is used.", "label")
         self._lay_out()
@@ -94,6 +96,7 @@ class RunFormCard(Card):
         for widget in (self.tasks, self.mix, self.prompt_file, self.task_problem):
             self.body.addWidget(widget)
         self.body.addLayout(self._short_fields())
+        self.body.addWidget(self.memory)
         row = QHBoxLayout()
         row.setSpacing(6)
         row.addWidget(self.more)
@@ -198,6 +201,9 @@ class RunFormCard(Card):
         self.device_input.show_problem(problems.get("device", ""))
         for name, widget in self.inputs.items():
             widget.show_problem(problems.get(name, ""))
+        text = memory_text(config)
+        self.memory.setText(text)
+        self.memory.setVisible(bool(text))
         self.all_settings.show_problems(problems)
         self.all_settings.reward_files.show_specs(config.rewards)
         self._show_check_line(problems)

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -6,6 +7,7 @@ from PySide6.QtCore import Qt
 from grpo_gui.commands import Resume
 from grpo_gui.errors import GrpoGuiError
 from grpo_gui.events import RunStatus
+from grpo_gui.settings import Settings
 from grpo_gui.tasks.bench import BenchRow
 from grpo_gui.tasks.reward_file import confirm
 from grpo_gui.training.config import RewardSpec, TrainConfig
@@ -13,10 +15,12 @@ from grpo_gui.training.data_rows import DataPreview, DataRow
 from grpo_gui.training.reward_files import specs_of_file, unconfirmed_files
 from grpo_gui.training.validation import config_to_json
 from grpo_gui.ui.background_tasks import TaskFailure
+from grpo_gui.ui.models.config_draft import ConfigDraft
 from grpo_gui.ui.widgets.all_settings import AllSettings
 from grpo_gui.ui.widgets.confirm_file import ConfirmFile
 from grpo_gui.ui.widgets.data_card import DataCard
 from grpo_gui.ui.widgets.reward_bench import RewardBench
+from grpo_gui.ui.widgets.run_form_card import RunFormCard
 from tests.ui.fakes import run_record
 
 SOURCE = "def short(completions): return [-len(text) for text in completions]\ndef long(completions): return []\n"
@@ -109,6 +113,18 @@ def test_that_the_bench_shows_values_failures_and_the_best_trick(qtbot):
     bench.table.setCurrentCell(0, 1)
     assert "Traceback here" in bench.details.toPlainText()
     assert bench.details.isVisible()
+
+
+def test_that_the_form_says_how_much_memory_a_model_of_the_user_needs(tmp_path, qtbot):
+    shape = {"hidden_size": 4096, "num_attention_heads": 32, "num_hidden_layers": 32, "vocab_size": 50000}
+    (tmp_path / "config.json").write_text(json.dumps(shape))
+    card = RunFormCard(ConfigDraft(Settings()))
+    qtbot.addWidget(card)
+    assert card.memory.isHidden()
+    card.draft.change(replace(card.draft.config, model=str(tmp_path), device="cuda"))
+    assert "GB of the card's memory" in card.memory.text()
+    card.draft.change(replace(card.draft.config, device="cpu"))
+    assert "The run will need about" in card.memory.text()
 
 
 def test_that_the_data_card_shows_rows_as_the_model_sees_them_and_reads_again_only_where_needed(qtbot):
