@@ -25,6 +25,7 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.event_pump import EventPump
 from grpo_gui.ui.main_window import MainWindow, ViewMakers
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.views.run_form import RunForm
 from grpo_gui.ui.window_state import WindowState
 from grpo_gui.ui.workspace import Workspace
@@ -71,7 +72,7 @@ class Session(QObject):
         launcher = Launcher(opened.path, opened.writer, self.pump)
         self.workspace = Workspace(opened.path, settings, self.tasks, self.pump, opened.writer, launcher)
         self.workspace.runs = opened.runs
-        self._snapshots = SnapshotWorker(settings.threads)
+        self._snapshots = SnapshotWorker(self._threads)
         form = RunForm(self.workspace, self._sample, self._read_data)
         makers = ViewMakers(_make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
@@ -101,6 +102,11 @@ class Session(QObject):
         self._opened.writer.close()
         self._opened.lock.release()
         self.window.deleteLater()
+
+    def _threads(self) -> int:
+        """Threads that torch uses: those of the run that trains here, whose numbers depend on them."""
+        config = config_of(self.workspace.trained_run)
+        return self.workspace.settings.threads if config is None else config.threads
 
     def _make_snapshots_view(self, workspace: Workspace) -> QWidget:
         _prepare_plots()

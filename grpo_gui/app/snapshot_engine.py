@@ -21,7 +21,8 @@ CLOSE_TIMEOUT_S = 10.0
 class SnapshotWorker(QObject):
     """A SnapshotEngine with one worker thread: one model is in memory at a time."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: Callable[[], int]) -> None:
+        """Take how many threads torch may use now."""
         super().__init__()
         self._tasks = BackgroundTasks(lambda: Playground(threads), Playground.forget, workers=1)
         self._stops: list[threading.Event] = []

@@ -61,7 +61,7 @@ def run_of(reader: StoreReader, name: str) -> int:
 def locate(record: SnapshotRecord, database: Path) -> Path:
     """The snapshot's folder, also after the database was moved together with the folder of its runs."""
     path = Path(record.path)
-    if not path.exists():
+    if not path.is_absolute() or not path.exists():
         moved = shelf_folder(run_files_dir(database, record.run_id)) / path.name
         if moved.exists():
             return moved

@@ -1,6 +1,7 @@
 """Ask a snapshot: answers to a prompt, or to held-out prompts for a comparison. torch is imported on use."""
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from grpo_gui.language.policy import Policy
     from grpo_gui.tasks.problem import Problem
     from grpo_gui.training.rollout import Read
+    from grpo_gui.training.scoring import Scorer
 
 BATCH = 32  # prompts sampled at once; the random numbers depend on it, so both snapshots use the same
 
@@ -28,7 +30,8 @@ class Cancelled(Exception):  # noqa: N818 - not an error: the user ended it
 class Playground:
     """Keeps the policy that was asked last, so that asking again is quick. Used in one thread, off the GUI thread."""
 
-    def __init__(self, threads: int = 1) -> None:
+    def __init__(self, threads: Callable[[], int] = lambda: 1) -> None:
+        """Compute with as many threads as `threads` says: those of a run that trains in this process."""
         self._threads = threads
         self._loaded: tuple[str, str, Policy] | None = None
 
@@ -85,17 +88,20 @@ class Playground:
             TrainingError: a reward source returned something unusable.
         """
         problems = _held_out(config, prompts)
+        from grpo_gui.training.scoring import Scorer
+
         total, done, answers = 2 * len(problems), 0, []
-        for model in (first, second):
-            policy, given = self._policy(model, config.device), []
-            for start in range(0, len(problems), BATCH):
-                if cancelled():
-                    raise Cancelled
-                batch = problems[start : start + BATCH]
-                given += self._scored(policy, batch, config, seed + start)
-                done += len(batch)
-                progress(done, total)
-            answers.append(given)
+        with closing(Scorer(config.rewards)) as scorer:
+            for model in (first, second):
+                policy, given = self._policy(model, config.device), []
+                for start in range(0, len(problems), BATCH):
+                    if cancelled():
+                        raise Cancelled
+                    batch = problems[start : start + BATCH]
+                    given += _scored(policy, scorer, batch, config, seed + start)
+                    done += len(batch)
+                    progress(done, total)
+                answers.append(given)
         pairs = zip(problems, *answers, strict=True)
         return Comparison(tuple(Pair(problem.prompt, one, other) for problem, one, other in pairs), seed)
 
@@ -109,22 +115,20 @@ class Playground:
         from grpo_gui.snapshots.loading import load_checked
         from grpo_gui.training.devices import choose_device
 
-        torch.set_num_threads(self._threads)
+        torch.set_num_threads(self._threads())
         if self._loaded is None or self._loaded[:2] != (model, device):
             self._loaded = None  # its memory first
             self._loaded = (model, device, load_checked(model, choose_device(device)))
         return self._loaded[2]
 
-    def _scored(
-        self, policy: "Policy", problems: "list[Problem]", config: TrainConfig, seed: int
-    ) -> list[Answer]:
-        from grpo_gui.training.scoring import Scorer
 
-        read = _sample(policy, [problem.prompt for problem in problems], 1, config, seed)
-        scorer = Scorer(config.rewards)
-        totals = scorer.total(scorer.score(problems, read.texts, read.completion_ids)).tolist()
-        known = (None if value != value else value for value in totals)  # NaN: no opinion
-        return [replace(answer, reward=value) for answer, value in zip(_answers(read), known, strict=True)]
+def _scored(
+    policy: "Policy", scorer: "Scorer", problems: "list[Problem]", config: TrainConfig, seed: int
+) -> list[Answer]:
+    read = _sample(policy, [problem.prompt for problem in problems], 1, config, seed)
+    totals = scorer.total(scorer.score(problems, read.texts, read.completion_ids)).tolist()
+    known = (None if value != value else value for value in totals)  # NaN: no opinion
+    return [replace(answer, reward=value) for answer, value in zip(_answers(read), known, strict=True)]
 
 
 def _sample(policy: "Policy", prompts: list[str], count: int, config: TrainConfig, seed: int) -> "Read":

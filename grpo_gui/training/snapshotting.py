@@ -34,7 +34,7 @@ class Snapshotter:
 
     def __init__(self, config: TrainConfig, run_id: int, run_files: Path, emit: Callable[[Event], None]) -> None:
         self._config, self._run_id, self._emit = config, run_id, emit
-        self._folder = shelf_folder(run_files)
+        self._folder = shelf_folder(run_files).absolute()  # what the database keeps must not depend on where we are
         self._metrics: dict[str, float] = {}
         self._best = -math.inf
         self._is_new_best = False

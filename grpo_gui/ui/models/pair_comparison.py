@@ -56,7 +56,7 @@ class PairComparison(QObject):
             return "Choose two snapshots."
         first, second = self.pair
         if first.model == second.model:
-            return "A and B are the same; choose another one."
+            return "Choose two different ones."
         for row in self.pair:
             if row.files in (FileState.DAMAGED, FileState.MISSING):
                 return row.problem

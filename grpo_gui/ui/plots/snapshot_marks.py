@@ -17,7 +17,7 @@ _BIG = 11
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One snapshot on the curve: `name` is A, B or empty."""
+    """One snapshot on the curve: `name` is A, B, both (AB) or empty."""
 
     step: int
     name: str
@@ -32,7 +32,7 @@ class SnapshotMarks:
         self._chosen: int | None = None
         self._dots = pg.ScatterPlotItem(symbol="d", pxMode=True)
         self._dots.setZValue(25)
-        self._names = {name: pg.TextItem(name, anchor=(0.5, 0.0)) for name in ("A", "B", "A, B")}
+        self._names = {name: pg.TextItem(name, anchor=(0.5, 0.0)) for name in ("A", "B", "AB")}
         area.addItem(self._dots, ignoreBounds=True)
         for text in self._names.values():
             text.setZValue(26)

@@ -50,6 +50,7 @@ class SnapshotsView(QWidget):
         self.compare = ComparePanel(self.comparison)
         self.tabs = SegmentedControl([(_LEFT, "Snapshots"), (_RIGHT, "Compare")], _LEFT, "Shown")
         self.empty = EmptyState(_NO_RUN, "Set up a run")
+        self.empty.sentence.setMinimumWidth(theme.px(320))
         self._lay_out()
         self._connect()
         self._select(workspace.run)
@@ -74,7 +75,7 @@ class SnapshotsView(QWidget):
         self._panes.addWidget(self.compare)
         self._panes.setStretchFactor(0, 3)
         self._panes.setStretchFactor(1, 2)
-        self._panes.setSizes([theme.px(790), theme.px(540)])
+        self._panes.setSizes([theme.px(760), theme.px(560)])
         self._bar = QWidget()
         bar = QHBoxLayout(self._bar)
         bar.setContentsMargins(0, 0, 0, 0)
@@ -148,8 +149,8 @@ class SnapshotsView(QWidget):
     def _show_rows(self) -> None:
         rows, run = self.shelf.rows, self._workspace.run
         ids = [row.snapshot_id for row in rows]
-        if not self._marks and rows:
-            self._marks = {"A": ids[0], "B": None}
+        if rows and self._marks.get("A") is None and self._marks.get("B") is None:
+            self._marks = {"A": ids[0], "B": None}  # the newest with the base model
             self._chosen = ids[0]
         self._marks = {name: chosen for name, chosen in self._marks.items() if chosen in ids}
         self.list.show_shelf(self.shelf.shelf, run_title(run) if run is not None else "")
@@ -200,7 +201,7 @@ class SnapshotsView(QWidget):
     def _show_marks(self) -> None:
         names: dict[int | None, str] = {}
         for name, chosen in sorted(self._marks.items()):
-            names[chosen] = f"{names[chosen]}, {name}" if chosen in names else name
+            names[chosen] = names.get(chosen, "") + name
         self.list.table.snapshots.set_marks(names)
         marks = [Mark(row.step, names.get(row.snapshot_id, "")) for row in self.shelf.rows if not row.is_base]
         current = self.list.table.current_row

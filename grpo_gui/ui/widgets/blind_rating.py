@@ -17,7 +17,7 @@ from grpo_gui.ui import icons, theme
 from grpo_gui.ui.formatting import duration
 from grpo_gui.ui.models.blind_session import BlindPair, BlindSession
 from grpo_gui.ui.models.visible_text import paragraph
-from grpo_gui.ui.widgets.labels import label, mono
+from grpo_gui.ui.widgets.labels import ElidedLabel, label, mono
 from grpo_gui.ui.widgets.program_result import better_text, counts_text, interval_text
 
 COMPARE_FIRST = "Compare first; then the completions that differ can be rated here without seeing whose they are."
@@ -53,8 +53,9 @@ class BlindRating(QWidget):
         self.prompt.setWordWrap(True)
         self.left, self.right = _Side("\u2190", "Left is better"), _Side("\u2192", "Right is better")
         self.result = label("", "cardtitle")
-        self.interval = label("", "hint")
-        self.time_left = label("", "hint")
+        self.interval = ElidedLabel("", "hint")
+        self.time_left = ElidedLabel("", "hint")
+        self.time_left.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._pair, self._outcome, self._filler = QWidget(), QWidget(), QWidget()
         self._lay_out()
         self.left.clicked.connect(lambda: self._choose("left"))
@@ -137,7 +138,7 @@ class BlindRating(QWidget):
         head.setSpacing(8)
         head.addWidget(label("By you, blind", "title"))
         head.addWidget(eye)
-        head.addWidget(label("sides are shuffled", "hint"), 1)
+        head.addWidget(ElidedLabel("sides are shuffled", "hint"), 1)
         head.addWidget(self.place)
         head.addWidget(self.goal)
         sides = QHBoxLayout()
@@ -167,13 +168,12 @@ class BlindRating(QWidget):
 
     def _strip(self) -> QHBoxLayout:
         strip = QHBoxLayout()
-        strip.setSpacing(6)
+        strip.setSpacing(4)
         for key, meaning in _STRIP:
             strip.addWidget(_Key(key))
             strip.addWidget(label(meaning, "label"))
-            strip.addSpacing(6)
-        strip.addStretch(1)
-        strip.addWidget(self.time_left)
+            strip.addSpacing(4)
+        strip.addWidget(self.time_left, 1)
         return strip
 
 

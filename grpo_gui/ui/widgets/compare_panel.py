@@ -29,6 +29,8 @@ class ComparePanel(QFrame):
         self._lay_out()
         for name, box in self.boxes.items():
             box.setAccessibleName(f"Snapshot {name}")
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(8)
             box.activated.connect(self._box_changed)
         self.program.asked.connect(model.start)
         self.program.cancelled.connect(model.cancel)

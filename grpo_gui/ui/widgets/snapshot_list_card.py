@@ -16,7 +16,7 @@ from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label
 from grpo_gui.ui.widgets.snapshot_actions import SnapshotActions
 from grpo_gui.ui.widgets.snapshot_table import SnapshotTable
 
-_WITH_WORDS = 760  # pixels of width from which the buttons carry their names
+_WITH_WORDS = 680  # pixels of width from which the buttons carry their names
 
 _BUTTONS = (
     ("resume", "Resume", "play", "Go on with this run from the snapshot."),
@@ -56,10 +56,7 @@ class SnapshotListCard(Card):
             return
         some = f"{shelf.count} snapshot{'s' if shelf.count != 1 else ''}"
         self.header.set_hint(f"{some}, {size_text(shelf.disk_bytes)}" if shelf.count else "none yet")
-        last = shelf.rule.last
-        self.rule.setText(
-            f"Keep the last {last}, the best, and what is pinned" if last else "Keep every snapshot until it is deleted"
-        )
+        self.rule.setText(_rule_text(shelf))
         self.next.setText("" if shelf.next_to_go is None else f"next to go: step {shelf.next_to_go}")
         shown = any(row.superseded for row in shelf.rows)
         self.superseded.setText("Hide superseded" if shown else f"{shelf.hidden} superseded")
@@ -184,3 +181,10 @@ class SnapshotListCard(Card):
     def _show_result(self) -> None:
         if self._revealed is not None:
             self._actions.reveal(self._revealed)
+
+
+def _rule_text(shelf: Shelf) -> str:
+    if not shelf.count:
+        return "None yet: one is made when the run ends or is stopped, and with Ctrl+S while it trains"
+    last = shelf.rule.last
+    return f"Keep the last {last}, the best, and what is pinned" if last else "Keep every snapshot until it is deleted"
