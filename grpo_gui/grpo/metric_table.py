@@ -244,6 +244,24 @@ RUN_ROWS: tuple[Row, ...] = (
         "The most memory that the graphics card held for training during the step.",
     ),
     (
+        "system/memory_gb",
+        "Memory",
+        "GB",
+        "The memory that this program held when the step ended.",
+    ),
+    (
+        "system/memory_free_gb",
+        "Free memory",
+        "GB",
+        "The memory that the machine still had when the step ended.",
+    ),
+    (
+        "system/disk_free_gb",
+        "Free disk",
+        "GB",
+        "What was free on the disk of the run's files when the step ended.",
+    ),
+    (
         "system/gpu_load_percent",
         "GPU load",
         "%",

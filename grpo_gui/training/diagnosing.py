@@ -7,7 +7,7 @@ from grpo_gui.diagnose.engine import Diagnosis
 from grpo_gui.diagnose.facts import RunFacts, facts_from_config
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.errors import BadInputError
-from grpo_gui.events import EvalCompleted, Event, RunFailed, StepCompleted
+from grpo_gui.events import EvalCompleted, Event, RunFailed, SnapshotSaved, StepCompleted
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
@@ -52,6 +52,8 @@ def feed_event(diagnosis: Diagnosis, event: Event) -> tuple[Finding, ...]:
             return diagnosis.feed_step(event.step, dict(event.metrics), event.groups)
         case EvalCompleted():
             diagnosis.feed_evaluation(event.step, dict(event.metrics))
+        case SnapshotSaved():
+            diagnosis.feed_values(event.step, {"system/snapshot_gb": event.size_bytes / 1e9})
         case RunFailed():
             return diagnosis.feed_failure(event.message)
         case _:

@@ -50,6 +50,9 @@ FACTS = [
     "eval/accuracy",
     "system/gpu_memory_gb",
     "system/gpu_load_percent",
+    "system/memory_gb",
+    "system/memory_free_gb",
+    "system/disk_free_gb",
 ]
 
 

@@ -85,7 +85,7 @@ def without_times(metrics: dict[str, float]) -> dict[str, float]:
     return {
         name: value
         for name, value in metrics.items()
-        if not name.startswith("time/") and name not in ("step_time", "tokens_per_second")
+        if not name.startswith(("time/", "system/")) and name not in ("step_time", "tokens_per_second")
     }
 
 
