@@ -16,14 +16,15 @@ SHOWN_TEXT = 40
 @click.argument("files", nargs=-1, required=True, metavar="FILE.py[:NAME]...")
 @click.option("--prompt", default="What is 2 + 2?", show_default=True, help="The prompt that is answered.")
 @click.option("--answer", default="4", show_default=True, help="Its answer, for rewards that compare with it.")
+@click.option("--chat", "as_chat", is_flag=True, help="Hand over messages, as for data whose prompts are chats.")
 @click.option("--text", "texts", multiple=True, help="A completion to score, beside the usual tricks; repeatable.")
-def rewards(files: tuple[str, ...], prompt: str, answer: str, texts: tuple[str, ...]) -> None:
+def rewards(files: tuple[str, ...], prompt: str, answer: str, texts: tuple[str, ...], as_chat: bool) -> None:
     """Score texts and the usual tricks with reward functions of yours.
 
     Naming a file here confirms that its code may be run, as it is now. Exit code 1 when a function failed.
     """
     chosen = rewards_from_files(files)
-    problem = Problem("file", prompt, answer)
+    problem = Problem("file", prompt, answer, {}, (("user", prompt),) if as_chat else ())
     completions = [("typed", text) for text in texts] + fuzz_texts(problem, [str(number) for number in range(10)])
     rows = run_bench([BenchReward(spec.name, spec.kind, spec.argument) for spec in chosen], problem, completions)
     click.echo("\n".join(_lines(chosen, rows)))

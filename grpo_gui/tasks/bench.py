@@ -52,13 +52,17 @@ def run_bench(
 ) -> list[BenchRow]:
     """Score each (label, completion) as an answer to `problem`; may take as long as the rewards' time limits.
 
-    Each text is scored alone, so that one failure does not hide the others.
+    Each text is scored alone, so that one failure does not hide the others. Where the problem is a chat, functions of
+    the user get messages, as in a run.
     """
     functions = [REWARDS[reward.kind].make(reward.argument) for reward in rewards]
     rows = []
     try:
         for label, text in completions:
-            cells = [_score(function, problem, text) for function in functions]
+            cells = [
+                _score(function, problem, text, as_chat=bool(problem.messages) and reward.kind == "python")
+                for function, reward in zip(functions, rewards, strict=True)
+            ]
             rows.append(BenchRow(label, text, tuple(cell[0] for cell in cells), tuple(cell[1] for cell in cells)))
     finally:
         for function in functions:
@@ -66,12 +70,16 @@ def run_bench(
     return rows
 
 
-def _score(function: object, problem: Problem, text: str) -> tuple[float | str | None, str]:
+def _score(function: object, problem: Problem, text: str, *, as_chat: bool) -> tuple[float | str | None, str]:
     columns = {name: [value] for name, value in problem.columns.items()}
     ids = list(range(len(text.split())))  # a word stands for a token
     assert callable(function)  # REWARDS make functions
+    prompt: object = (
+        [{"role": role, "content": content} for role, content in problem.messages] if as_chat else problem.prompt
+    )
+    completion: object = [{"role": "assistant", "content": text}] if as_chat else text
     try:
-        values = function([problem.prompt], [text], answer=[problem.answer], completion_ids=[ids], **columns)
+        values = function([prompt], [completion], answer=[problem.answer], completion_ids=[ids], **columns)
     except TrainingError as error:
         return str(error), getattr(error, "details", "")
     return values[0], ""

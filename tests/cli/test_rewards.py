@@ -48,3 +48,10 @@ def test_that_two_functions_of_one_name_are_told_apart_by_their_files(file: Path
     other.write_text(file.read_text())
     names = [spec.name for spec in rewards_from_files([f"{file}:short", f"{other}:short"])]
     assert names == ["mine.short", "other.short"]
+
+
+def test_that_functions_for_chats_are_tried_with_messages(file: Path) -> None:
+    file.write_text("def short(completions): return [-len(chat[0]['content']) for chat in completions]\n")
+    result = CliRunner().invoke(cli, ["rewards", str(file), "--chat", "--text", "four"])
+    assert result.exit_code == 0
+    assert "short: -4" in result.output

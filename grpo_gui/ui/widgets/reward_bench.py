@@ -6,6 +6,7 @@ from typing import Protocol
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QCheckBox,
     QDialog,
     QFormLayout,
     QHeaderView,
@@ -59,6 +60,9 @@ class RewardBench(QDialog):
             field.setAccessibleName(name)
             form.addRow(name, field)
             field.returnPressed.connect(self.start)
+        self.chat = QCheckBox("Hand over chat messages")
+        self.chat.setToolTip("As in a run whose data hold chats: prompts and completions are lists of messages.")
+        form.addRow("", self.chat)
         self.go = button("Score", "start", tooltip="Score the completion and the tricks.")
         self.go.clicked.connect(self.start)
         self.table = QTableWidget(0, 1 + len(self._specs))
@@ -86,7 +90,9 @@ class RewardBench(QDialog):
             return
         self.go.setEnabled(False)
         self.sentence.setText("Scoring\u2026")
-        problem = Problem("file", self.prompt.text(), self.answer.text() or None)
+        prompt = self.prompt.text()
+        messages = (("user", prompt),) if self.chat.isChecked() else ()
+        problem = Problem("file", prompt, self.answer.text() or None, {}, messages)
         texts = [("typed", self.text.text()), *fuzz_texts(problem, OTHER_ANSWERS)]
         rewards = [BenchReward(spec.name, spec.kind, spec.argument) for spec in self._specs]
         self._run(lambda: run_bench(rewards, problem, texts), self.show_rows, self._show_failure)
