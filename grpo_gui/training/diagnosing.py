@@ -32,8 +32,11 @@ def diagnose_run(reader: StoreReader, run_id: int) -> Diagnosis:
     if run is None:
         raise BadInputError(f"There is no run {run_id} in this database; `grpo-gui runs` lists them.")
     diagnosis = Diagnosis(facts_of_run(run))
+    sizes = {snapshot.step: snapshot.size_bytes for snapshot in reader.snapshots(run_id) if not snapshot.superseded}
     for row in reader.diagnosis_steps(run_id):
         feed_stored(diagnosis, row)
+        if row.step in sizes:
+            diagnosis.feed_values(row.step, _snapshot_values(sizes[row.step]))
     return diagnosis
 
 
@@ -53,12 +56,16 @@ def feed_event(diagnosis: Diagnosis, event: Event) -> tuple[Finding, ...]:
         case EvalCompleted():
             diagnosis.feed_evaluation(event.step, dict(event.metrics))
         case SnapshotSaved():
-            diagnosis.feed_values(event.step, {"system/snapshot_gb": event.size_bytes / 1e9})
+            diagnosis.feed_values(event.step, _snapshot_values(event.size_bytes))
         case RunFailed():
             return diagnosis.feed_failure(event.message)
         case _:
             pass
     return ()
+
+
+def _snapshot_values(size_bytes: int) -> dict[str, float]:
+    return {"system/snapshot_gb": size_bytes / 1e9}
 
 
 def finding_records(diagnosis: Diagnosis) -> tuple[FindingRecord, ...]:
