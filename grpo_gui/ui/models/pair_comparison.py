@@ -87,13 +87,15 @@ class PairComparison(QObject):
 
     def start(self) -> None:
         """Make the comparison."""
-        if self.pair is None or self.obstacle() or self._cancel is not None:
+        if self.pair is None or self.obstacle() or self.progress is not None:
             return
         key = (*_models(self.pair), self.prompts)
         match = Match(key[0], key[1], self._config, self.prompts, SEED)
         self.progress, self.failure = (0, 0), ""
-        self._cancel = self._engine.compare(match, self._advance, partial(self._done, key), self._failed)
-        self.changed.emit()
+        cancel = self._engine.compare(match, self._advance, partial(self._done, key), self._failed)
+        if self.progress is not None:
+            self._cancel = cancel
+            self.changed.emit()
 
     def cancel(self) -> None:
         """Stop the comparison that is being made, if any."""
@@ -122,7 +124,7 @@ class PairComparison(QObject):
         self._read_ratings()
 
     def _advance(self, done: int, total: int) -> None:
-        if self._cancel is not None:
+        if self.progress is not None:
             self.progress = (done, total)
             self.changed.emit()
 
