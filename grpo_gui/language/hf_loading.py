@@ -152,7 +152,6 @@ def _place(path: Path) -> tuple[Path, str]:
 
 def _transformers() -> Any:  # noqa: ANN401 - transformers has no types
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when transformers is imported
-    os.environ.setdefault("TQDM_DISABLE", "1")  # its bars would get between our lines
     try:
         transformers: Any = import_module("transformers")
     except ModuleNotFoundError:
