@@ -51,6 +51,7 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         self.setMinimumSize(120, 40)
         self.getViewBox().disableAutoRange()
         self.getViewBox().setDefaultPadding(0)
+        self.getPlotItem().getAxis("left").setTicks([[]])  # until the first drawing: pyqtgraph's own would crowd
 
     def restyle(self) -> None:
         """Take the colours and sizes of the current theme."""

@@ -152,7 +152,7 @@ class TrainView(QWidget):
         if run is None:
             self.empty.sentence.setText("No run is selected.")
         else:
-            self.empty.sentence.setText(_WAITING if is_alive else _ENDED)
+            self.empty.sentence.setText(_WAITING if is_alive else f"{_ENDED} {run.message}".strip())
 
     def _show_run(self, run: RunRecord) -> None:
         self._shown_status = run.status

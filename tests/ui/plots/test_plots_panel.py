@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QApplication
 from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.ui import theme
 from grpo_gui.ui.models.run_series import RunSeries
+from grpo_gui.ui.plots.plot_area import PlotArea
+from grpo_gui.ui.plots.shared_axis import SharedAxis
 from grpo_gui.ui.plots.specs import CLIP_NOTE
 from tests.ui import synthetic_run
 from tests.ui.plots.conftest import synthetic_series
@@ -31,6 +33,12 @@ def test_that_every_plot_tells_its_newest_value(panel):
     assert values["clip"].endswith(" %")
     assert values["time"].endswith(" ms")
     assert 0 < float(values["reward"]) < 1
+
+
+def test_that_a_plot_has_no_ticks_before_it_is_drawn(qtbot):
+    area = PlotArea(SharedAxis())
+    qtbot.addWidget(area)
+    assert area.getPlotItem().getAxis("left")._tickLevels == [[]]  # pyqtgraph has no public way to ask
 
 
 def test_that_every_title_defines_its_metric(panel):

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from grpo_gui.commands import SetHyperparameters
 from grpo_gui.errors import StoreError
-from grpo_gui.events import RunStarted, RunStatus, TrainerStatus
+from grpo_gui.events import RunFailed, RunStarted, RunStatus, TrainerStatus
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionRef, GroupRef, NewRun
@@ -252,6 +252,15 @@ def test_that_a_run_without_a_step_says_so(open_view, writer, stored, qtbot):
         qtbot.mouseClick(view.empty.action, Qt.MouseButton.LeftButton)
 
 
+def test_that_a_run_that_failed_before_its_first_step_tells_why(open_view, writer):
+    run_id = add_run(writer, 0, ended=None)
+    sentence = "prompts.jsonl, line 4 is not JSON."
+    writer.emit(RunFailed(run_id, 0, sentence, ""))
+    writer.emit(TrainerStatus(run_id, RunStatus.FAILED, 0, sentence))
+    assert writer.flush(10)
+    assert open_view(run_id).empty.sentence.text() == f"This run ended before its first step. {sentence}"
+
+
 def test_that_no_run_shows_no_plots(open_view):
     view = open_view(None)
     assert view.empty.sentence.text() == "No run is selected."
@@ -300,3 +309,53 @@ def test_that_the_view_is_usable_at_1280_by_720(open_view, writer, qtbot):
         assert card.area.getViewBox().height() >= 30
         assert card.visibleRegion().boundingRect().size() == card.size()
     assert view.panes.left_button.rect().contains(QPoint(5, 5))
+
+
+def seam_words(view):
+    return [text.toPlainText() for text in view.plots.cards["reward"]._seams._labels]
+
+
+def legend_of(view):
+    return [entry.text for entry in view.plots.cards["reward"].header.legend.entries]
+
+
+def test_that_a_resume_leaves_a_seam_and_superseded_steps_show_on_wish(open_view, writer, pump, qtbot):
+    run_id = add_run(writer, ended=RunStatus.INTERRUPTED)
+    started = RunStarted(run_id, 10, "cpu", 590_000, ())
+    for event in (started, live_step(run_id, 11), live_step(run_id, 12)):
+        writer.emit(event)
+    assert writer.flush(10)
+    view = open_view(run_id)
+    qtbot.waitUntil(lambda: len(view.model.series.past.seams) == 1)
+    view.plots.clock.draw_all()
+    assert [words.split()[0] for words in seam_words(view)] == ["resumed"]
+    assert "superseded" not in legend_of(view)
+    view.plots.replaced.setChecked(True)
+    view.plots.clock.draw_all()
+    assert "superseded" in legend_of(view)
+    (old,) = view.model.series.past.replaced
+    assert old.steps.tolist() == list(range(11, 21))
+
+
+def test_that_going_on_where_it_stopped_shows_the_seam_while_it_runs(open_view, writer, pump, qtbot):
+    run_id = add_run(writer, ended=None)
+    view = open_view(run_id)
+    put(pump, RunStarted(run_id, 20, "cpu", 590_000, ()), live_step(run_id, 21), writer=writer)
+    qtbot.waitUntil(lambda: [seam.step for seam in view.model.series.past.seams] == [20])
+
+
+def test_that_a_branch_shows_its_parent_up_to_where_it_leaves_it(open_view, writer, qtbot):
+    parent = add_run(writer)
+    branch = writer.create_run(
+        NewRun("sort", "sort", config_to_json(CONFIG), 0, "cpu", parent_run_id=parent, parent_step=12)
+    )
+    for event in (RunStarted(branch, 12, "cpu", 1, ()), live_step(branch, 13), live_step(branch, 14)):
+        writer.emit(event)
+    assert writer.flush(10)
+    view = open_view(branch)
+    qtbot.waitUntil(lambda: view.model.series.past.parent is not None)
+    view.plots.clock.draw_all()
+    assert view.model.series.past.parent.steps.tolist() == list(range(1, 13))
+    assert "parent" in legend_of(view)
+    assert seam_words(view) == [f"branch of run {parent}"]
+    assert view.model.series.series("reward").steps.tolist() == [13, 14]
