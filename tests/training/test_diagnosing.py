@@ -7,12 +7,19 @@ import pytest
 from grpo_gui.diagnose.codec import finding_from_json
 from grpo_gui.diagnose.engine import Diagnosis
 from grpo_gui.errors import BadInputError
-from grpo_gui.events import EvalCompleted, RunFailed, StepCompleted
+from grpo_gui.events import EvalCompleted, RunFailed, RunStarted, StepCompleted
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import RewardSpec
-from grpo_gui.training.diagnosing import diagnose_run, facts_of_run, feed_event, feed_stored, finding_records
+from grpo_gui.training.diagnosing import (
+    RunDiagnosis,
+    diagnose_run,
+    facts_of_run,
+    feed_event,
+    feed_stored,
+    finding_records,
+)
 from grpo_gui.training.trainer import Trainer
 from grpo_gui.training.validation import config_to_json
 from tests.training.fakes import tiny_config
@@ -83,6 +90,54 @@ def test_that_a_window_opened_in_the_middle_ends_alike(trained):
         if isinstance(event, StepCompleted | EvalCompleted) and event.step > 15:
             feed_event(half, event)
     assert half.findings == live.findings
+
+
+def test_that_reading_what_is_new_ends_like_reading_all(tmp_path, trained):
+    source, run_id, events = trained
+    with StoreReader(source) as reader:
+        config = reader.run(run_id).config
+        whole = diagnose_run(reader, run_id)
+    writer = StoreWriter.open(tmp_path / "b.db")
+    new_id = writer.create_run(NewRun(name="again", task="sort", config=config, seed=0, device="cpu"))
+    following = RunDiagnosis(new_id)
+    said = []
+    with StoreReader(tmp_path / "b.db") as reader:
+        for number, event in enumerate(events):
+            writer.emit(replace(event, run_id=new_id))
+            if number % 3 == 0:
+                assert writer.flush()
+                said += [finding.detector for finding in following.update(reader)]
+        assert writer.flush()
+        said += [finding.detector for finding in following.update(reader)]
+        assert following.update(reader) == ()
+    writer.close()
+    assert following.diagnosis.findings == whole.findings
+    for name in ("eval/accuracy", "reward", "measure/constant_reward"):
+        assert following.diagnosis.history.steps(name).tolist() == whole.history.steps(name).tolist()
+    assert "constant_reward" in said
+
+
+def test_that_a_run_that_is_taken_up_again_is_read_anew(tmp_path, trained):
+    source, run_id, events = trained
+    with StoreReader(source) as reader:
+        config = reader.run(run_id).config
+    writer = StoreWriter.open(tmp_path / "b.db")
+    new_id = writer.create_run(NewRun(name="again", task="sort", config=config, seed=0, device="cpu"))
+    steps = [replace(event, run_id=new_id) for event in events if isinstance(event, StepCompleted)]
+    following = RunDiagnosis(new_id)
+    with StoreReader(tmp_path / "b.db") as reader:
+        for part in (
+            [RunStarted(new_id, 0, "cpu", 1, ()), *steps[:20]],
+            [RunStarted(new_id, 10, "cpu", 1, ()), *steps[10:]],
+        ):
+            for event in part:
+                writer.emit(event)
+            assert writer.flush()
+            following.update(reader)
+        once = diagnose_run(reader, new_id)
+    writer.close()
+    assert following.diagnosis.history.rows == len(steps)
+    assert following.diagnosis.findings == once.findings
 
 
 def test_that_findings_are_kept_with_everything_in_them(trained):
