@@ -69,7 +69,7 @@ def _prompt_file(config: TrainConfig) -> str | None:
         return "The task 'file' needs a data file (JSONL, CSV, JSON or Parquet with a column 'prompt'); choose one."
     if config.prompt_file.startswith(REASONING_GYM):
         return None if find_spec("reasoning_gym") is not None else MISSING
-    if not Path(config.prompt_file).is_file():
+    if not _is(Path.is_file, Path(config.prompt_file)):
         return f"There is no file {config.prompt_file}; choose a data file with a column 'prompt'."
     return None
 
@@ -117,7 +117,7 @@ def _reward(spec: RewardSpec) -> str | None:
 
 def _model(config: TrainConfig) -> str | None:
     path = Path(config.model)
-    if config.model == "builtin" or path.is_dir() or (path.suffix == ".gguf" and path.is_file()):
+    if config.model == "builtin" or _is(Path.is_dir, path) or (path.suffix == ".gguf" and _is(Path.is_file, path)):
         return None
     return f"There is no model folder {config.model!r}; choose a folder with a model, a GGUF file, or 'builtin'."
 
@@ -236,3 +236,11 @@ CHECKS: dict[str, Check] = {
     "threads": _whole("threads", "The number of processor threads", 1, 1024),
     "bf16": _bf16,
 }
+
+
+def _is(kind: Callable[[Path], bool], path: Path) -> bool:
+    """Whether a path is a file or a folder; a name that no file can have is neither."""
+    try:
+        return kind(path)
+    except OSError:  # too long, for example
+        return False

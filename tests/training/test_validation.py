@@ -108,6 +108,11 @@ def test_that_a_mix_is_checked_only_when_it_is_used():
     assert problems(replace(DEFAULT, task_mix=bad)) == {}
 
 
+def test_that_a_name_too_long_for_any_file_is_no_file():
+    config = replace(DEFAULT, task="file", prompt_file="n" * 5000, model="m" * 5000)
+    assert {"prompt_file", "model"} <= set(problems(config))
+
+
 def test_that_a_missing_prompt_file_is_named(tmp_path):
     config = replace(DEFAULT, task="file", prompt_file=str(tmp_path / "questions.jsonl"))
     assert "questions.jsonl" in problems(config)["prompt_file"]
