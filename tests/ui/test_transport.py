@@ -1,7 +1,7 @@
 import pytest
 from PySide6.QtWidgets import QPushButton
 
-from grpo_gui.commands import Pause, Resume, Step, Stop
+from grpo_gui.commands import Pause, Resume, SaveSnapshot, Step, Stop
 from grpo_gui.events import RunStatus, TrainerStatus
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui.transport import Transport
@@ -106,3 +106,33 @@ def test_that_a_finished_run_leads_to_the_form(workspace, transport, fake_reader
     assert transport.start.text() == "Start"
     with qtbot.waitSignal(workspace.new_run_requested):
         transport.start.trigger()
+
+
+def test_that_ctrl_s_asks_a_live_trainer_for_a_snapshot(transport, training, pump):
+    assert transport.snapshot.shortcut().toString() == "Ctrl+S"
+    assert transport.snapshot.isEnabled()
+    transport.snapshot.trigger()
+    become(pump, RunStatus.PAUSED)
+    transport.snapshot.trigger()
+    assert training.commands == [SaveSnapshot(), SaveSnapshot()]
+
+
+def test_that_without_a_trainer_there_is_no_snapshot_to_make(transport, workspace):
+    assert not transport.snapshot.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("changes", "continuable"),
+    [
+        ({"state_path": None}, True),  # cut off before a state was saved: it begins anew
+        ({"state_path": None, "parent_run_id": 3, "parent_step": 2}, False),  # a branch begins elsewhere
+        ({"state_path": "/state", "parent_run_id": 3, "parent_step": 2}, True),
+        ({"state_path": "/state", "steps_done": 120}, False),
+        ({"state_path": "/state", "status": RunStatus.FINISHED}, False),
+    ],
+)
+def test_that_a_run_that_was_cut_off_can_be_continued(transport, workspace, changes, continuable):
+    workspace.runs = [run_record(1, **({"status": RunStatus.INTERRUPTED} | changes))]
+    workspace.select_run(1)
+    transport.set_form(is_open=False, is_valid=True)
+    assert (transport.continuable_run() is not None) == continuable

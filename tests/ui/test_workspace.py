@@ -1,8 +1,13 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from grpo_gui.commands import HandOver, Pause, Step
-from grpo_gui.events import HyperparameterChanged, RunFailed, RunStarted, RunStatus, TrainerStatus
+from grpo_gui.events import HyperparameterChanged, RunFailed, RunStarted, RunStatus, SnapshotSaved, TrainerStatus
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.validation import config_from_json
+from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.workspace import FOLLOW_INTERVAL_MS
 from tests.ui.fakes import FakeHandle, run_record, step_completed
 
@@ -161,3 +166,50 @@ def test_that_the_config_of_a_foreign_run_is_read_or_left_out(workspace, fake_re
     with qtbot.waitSignal(workspace.run_selected):
         workspace.select_run(5)
     assert workspace.selected_config() == (TrainConfig() if text == "{}" else None)
+
+
+def branch_point(**changes):
+    values = {"run_id": 4, "run_title": "sort", "step": 50, "path": Path("/snapshots/step-000050")}
+    return BranchPoint(**(values | {"has_training_state": True, "config": TrainConfig(), **changes}))
+
+
+def test_that_a_branch_is_a_new_run_with_its_parent_that_begins_in_the_snapshot(
+    workspace, launcher, fake_reader, qtbot, monkeypatch
+):
+    created = []
+    create = workspace._writer.create_run
+    monkeypatch.setattr(workspace._writer, "create_run", lambda new: created.append(new) or create(new))
+    start(workspace, qtbot, branch=branch_point())
+    assert (created[0].parent_run_id, created[0].parent_step) == (4, 50)
+    assert launcher.started == [(TrainConfig(), 1, False)]
+    assert launcher.snapshots == [Path("/snapshots/step-000050")]
+
+
+def test_that_a_run_goes_on_from_a_snapshot_with_more_steps(workspace, launcher, fake_reader, qtbot):
+    run = fake_reader.records[3] = run_record(3)
+    workspace.resume_run(run, snapshot=Path("/snapshots/a"), steps=500)
+    qtbot.waitUntil(lambda: len(launcher.started) == 1)
+    assert launcher.started == [(replace(TrainConfig(), steps=500), 3, True)]
+    assert launcher.snapshots == [Path("/snapshots/a")]
+    assert config_from_json(fake_reader.records[3].config).steps == 500
+
+
+def test_that_a_run_cut_off_before_its_first_state_begins_anew(workspace, launcher, fake_reader):
+    workspace.resume_run(run_record(3, status=RunStatus.INTERRUPTED, state_path=None))
+    workspace.handle.running = False
+    workspace.resume_run(run_record(4, status=RunStatus.INTERRUPTED, state_path="/state"))
+    assert [(run_id, resume) for _, run_id, resume in launcher.started] == [(3, False), (4, True)]
+
+
+def test_that_a_branch_cut_off_before_its_first_state_is_refused_with_a_sentence(workspace, launcher, qtbot):
+    run = run_record(3, status=RunStatus.INTERRUPTED, state_path=None, parent_run_id=1, parent_step=50)
+    with qtbot.waitSignal(workspace.problem) as problem:
+        workspace.resume_run(run)
+    assert "branch again from run 1 at step 50" in problem.args[0]
+    assert launcher.started == []
+
+
+def test_that_a_new_snapshot_is_told_once_the_store_has_it(workspace, pump, qtbot):
+    with qtbot.waitSignal(workspace.snapshots_changed) as told:
+        deliver(pump, SnapshotSaved(7, 50, 1e9, "/a", "every", True, 1, "", ()))
+    assert told.args == [7]

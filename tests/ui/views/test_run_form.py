@@ -1,3 +1,6 @@
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 
@@ -6,6 +9,7 @@ from grpo_gui.settings import Settings
 from grpo_gui.training.config import RewardSpec
 from grpo_gui.training.presets import PRESETS
 from grpo_gui.ui.background_tasks import TaskFailure
+from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.models.config_fields import FIELDS, parse, to_text
 from grpo_gui.ui.views.run_form import RunForm
 from tests.ui.fakes import group
@@ -233,3 +237,31 @@ def test_that_every_preset_value_survives_the_text_of_its_field(preset):
     for name, field in FIELDS.items():
         value = getattr(preset.config, name)
         assert parse(field, to_text(value)) == value, name
+
+
+def test_that_a_branch_says_what_it_takes_over_and_starts_as_one(form, launcher, workspace, qtbot):
+    config = replace(PRESETS["default"].config, task="sort", steps=200)
+    point = BranchPoint(4, "sort \u00b7 seed 0", 150, Path("/snapshots/step-000150"), True, config)
+    form.draft.use_branch(point)
+    assert form.card.title.text() == "Branch at step 150"
+    assert "weights of sort \u00b7 seed 0 after step 150" in form.card.branch.sentence.text()
+    retype(qtbot, form.card.inputs["steps"].field, "100")
+    assert not form.card.start.isEnabled()
+    assert "last step must be later" in form.card.start.toolTip()
+    retype(qtbot, form.card.inputs["steps"].field, "300")
+    click(qtbot, form.card.start)
+    qtbot.waitUntil(lambda: bool(launcher.started))
+    assert launcher.started[0][0] == replace(config, steps=300)
+    assert launcher.snapshots == [point.path]
+
+
+def test_that_a_branch_can_become_a_run_of_its_own(form, launcher, qtbot):
+    config = replace(PRESETS["default"].config, task="sort")
+    form.draft.use_branch(BranchPoint(4, "sort", 50, Path("/snapshots/a"), False, config))
+    assert "optimizer begins anew" in form.card.branch.sentence.text()
+    click(qtbot, form.card.branch.drop)
+    assert form.card.title.text() == "New run"
+    assert not form.card.branch.isVisible()
+    click(qtbot, form.card.start)
+    qtbot.waitUntil(lambda: bool(launcher.started))
+    assert launcher.snapshots == [None]
