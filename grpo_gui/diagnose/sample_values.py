@@ -35,7 +35,8 @@ class Batch(NamedTuple):
 
 def sample_values(groups: Sequence[SampledGroup], facts: RunFacts) -> dict[str, float]:
     """All series that come from samples; empty without samples."""
-    if not groups or not any(group.completions for group in groups):
+    groups = [group for group in groups if group.completions]
+    if not groups:
         return {}
     batch = make_batch(groups)
     completions = [one for group in groups for one in group.completions]
@@ -163,10 +164,15 @@ def _explained(part: Float64Array, total: Float64Array) -> float | None:
     spread = _spread(total) >= _SPREAD_FLOOR
     if not spread.any():
         return None
-    a, b = part[spread], total[spread]
-    a, b = a - np.nanmean(a, axis=1, keepdims=True), b - np.nanmean(b, axis=1, keepdims=True)
+    a, b = _centred(part[spread]), _centred(total[spread])
     found = row_correlations(a.reshape(1, -1), b.reshape(1, -1))[0]
     return 0.0 if math.isnan(found) else float(found * found)
+
+
+def _centred(values: Float64Array) -> Float64Array:
+    known = ~np.isnan(values)
+    mean = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    return np.asarray(values - mean)
 
 
 def _spread(values: Float64Array) -> Float64Array:
