@@ -13,6 +13,7 @@ from torch.nn import functional as F
 _CLEARLY_SLOWER = 2.0  # far from a draw, so that timing noise cannot flip the choice and runs repeat their numbers
 _TRIAL_SHAPE = (256, 128, 512)  # rows, in, out
 _TRIALS = 20
+_PACKED_ROWS = 64  # the number of rows for which oneDNN chooses the order; others work too
 
 
 class Context(Protocol):
@@ -52,6 +53,17 @@ def rms_norm(rows: Tensor, weight: Tensor, eps: float) -> Tensor:
         normed: Tensor = _RMSNorm.apply(rows, weight, eps)  # type: ignore[no-untyped-call]  # torch's own
         return normed
     return F.rms_norm(rows, rows.shape[-1:], weight, eps)
+
+
+def packed_for_reuse(weight: Tensor) -> Tensor:
+    """`weight` (out, in) in the order that oneDNN computes with, for `linear` and `gated` without gradients.
+
+    Worth its copy when a weight meets few rows many times.
+    """
+    if not _fits_onednn(weight):
+        return weight
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight, _PACKED_ROWS)
+    return packed
 
 
 @cache

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from grpo_gui.language.decoder import Decoder, Layer
-from grpo_gui.language.kernels import gated, linear, rms_norm
+from grpo_gui.language.kernels import gated, linear, packed_for_reuse, rms_norm
 
 
 class LayerWeights(NamedTuple):
@@ -24,6 +24,20 @@ class LayerWeights(NamedTuple):
 def weights_of(decoder: Decoder) -> list[LayerWeights]:
     """The weights of the decoder's layers in order; gradients reach the parameters."""
     return [_weights(cast(Layer, layer)) for layer in decoder.model.layers]
+
+
+def weights_for_sampling(decoder: Decoder) -> list[LayerWeights]:
+    """The same weights in the order that is fastest for few rows; no gradients."""
+    return [
+        layer._replace(
+            joint=packed_for_reuse(layer.joint),
+            output=packed_for_reuse(layer.output),
+            gate=packed_for_reuse(layer.gate),
+            up=packed_for_reuse(layer.up),
+            down=packed_for_reuse(layer.down),
+        )
+        for layer in weights_of(decoder)
+    ]
 
 
 def project_heads(hidden: Tensor, layer: LayerWeights, decoder: Decoder) -> Tensor:
