@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grpo_gui.errors import BadInputError, GrpoGuiError
+from grpo_gui.paths import default_database
 
 THEMES = ("system", "light", "dark")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
@@ -42,6 +43,11 @@ def problems(settings: Settings) -> dict[str, str]:
         if not is_right(getattr(settings, name)):
             found[name] = sentence
     return found
+
+
+def database_of(settings: Settings) -> Path:
+    """The database that the settings name, else the user's default one."""
+    return Path(settings.database) if settings.database else default_database()
 
 
 def load(path: Path) -> LoadedSettings:

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QProgressD
 from grpo_gui import __version__
 from grpo_gui.app.logs import catch_the_uncaught, start_log
 from grpo_gui.app.session import OpenDatabase, Session, open_database
-from grpo_gui.paths import default_database, log_folder, settings_file
-from grpo_gui.settings import Settings, load, save
+from grpo_gui.paths import log_folder, settings_file
+from grpo_gui.settings import Settings, database_of, load, save
 from grpo_gui.training.warm_up import TorchState, warm_up
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
@@ -62,7 +62,7 @@ class Desktop(QObject):
 
     def open(self, database: Path | None) -> None:
         """Open a database, or the one of the settings, and show its window."""
-        path = database or (Path(self.settings.database) if self.settings.database else default_database())
+        path = database or database_of(self.settings)
         self._opening.setLabelText(f"Opening {path}\u2026\nOne of an older version is copied and brought up to date.")
         self._opening.setValue(0)
         self._openers.run(lambda _: open_database(path), self._opened, self._not_opened)

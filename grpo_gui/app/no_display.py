@@ -8,7 +8,8 @@ import click
 
 from grpo_gui.app.picture import save_dashboard
 from grpo_gui.cli.train import exit_code, train_with_output
-from grpo_gui.paths import default_database, run_files_dir
+from grpo_gui.paths import run_files_dir, settings_file
+from grpo_gui.settings import database_of, load
 from grpo_gui.training.presets import preset_config
 
 
@@ -21,7 +22,7 @@ def has_display() -> bool:
 
 def train_without_display(database: Path | None) -> int:
     """Train the default preset with a progress bar, write a picture of its dashboard, and return the exit code."""
-    database = database or default_database()
+    database = database or database_of(load(settings_file()).settings)
     click.echo("There is no display here, so the default run is trained without a window.")
     status, run_id = train_with_output(preset_config("default"), database, as_json=False)
     picture = run_files_dir(database, run_id) / "dashboard.png"

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,11 @@ from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.errors import BadInputError, StoreError
 from grpo_gui.router.replay import Replayed, replay
 from grpo_gui.router.state import table_to_json
+from grpo_gui.router_events import RouterNetworkStarted
 from grpo_gui.store.reader import StoreReader
+
+if TYPE_CHECKING:
+    from grpo_gui.router.learner import NetworkLearner
 
 FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -77,7 +81,7 @@ def import_(context: click.Context, file: Path, database: Path | None) -> None:
         with StoreReader(writer.path) as reader:
             events = [entry.event for entry in reader.router_log()]
         if events:
-            policy = replay(events, record=writer.append_router, with_network=False).policy
+            policy = replay(events, record=writer.append_router).policy
         else:
             from grpo_gui.router.policy import RouterPolicy
 
@@ -110,12 +114,16 @@ def replay_(context: click.Context, no_network: bool, database: Path | None) -> 
     click.echo("The log reproduces what was learned exactly.")
 
 
-def _replayed(database: Path, *, with_network: bool) -> Replayed:
+def _replayed(database: Path, *, with_network: bool) -> "Replayed[NetworkLearner]":
     with StoreReader(database) as reader:
         events = [entry.event for entry in reader.router_log()]
     if not events:
         raise BadInputError(f"The router has decided nothing yet in {database}; ask it a query first.")
-    return replay(events, with_network=with_network)
+    if not with_network or not any(isinstance(event, RouterNetworkStarted) for event in events):
+        return replay(events)
+    from grpo_gui.router.learner import NetworkLearner
+
+    return replay(events, make_learner=NetworkLearner.from_event)
 
 
 def _read(file: Path) -> bytes:

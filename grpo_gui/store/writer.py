@@ -83,9 +83,12 @@ class StoreWriter:
             logger.warning("%s of run %d came after the database was closed.", type(event).__name__, event.run_id)
 
     def congestion(self) -> str | None:
-        """A sentence while the trainer must wait before its next step, because the disk cannot keep up; else None."""
+        """A sentence while the trainer must wait before its next step, because events cannot be written; else None.
+
+        It waits at once while writing fails: what is only in memory would be lost if the process were killed.
+        """
         size = self._queue.size_bytes
-        if size >= LIMIT_BYTES or self._died:
+        if size >= LIMIT_BYTES or self._died or self._problem is not None:
             self._congested = True
         elif size < LIMIT_BYTES // 2:
             self._congested = False

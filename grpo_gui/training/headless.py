@@ -71,6 +71,11 @@ def train_headless(
     validate(config)
     if config.task == "file":
         _require_usable_data(config)
+    # torch takes seconds to import, so it comes after all that can be checked without it.
+    from grpo_gui.training.devices import choose_device
+    from grpo_gui.training.runner import run_in_foreground
+
+    choose_device(config.device)
     writer = StoreWriter.open(database)
     try:
         run = NewRun(
@@ -83,9 +88,6 @@ def train_headless(
         )
         run_id = writer.create_run(run)
         started(run_id)
-        # The trainer needs torch, which takes seconds to import: only from here on.
-        from grpo_gui.training.runner import run_in_foreground
-
         sink = _WatchedSink(writer, watch, commands)
         status = run_in_foreground(config, run_id, sink, commands, run_files_dir(database, run_id))
         return RunStatus.PAUSED if sink.has_paused else status
