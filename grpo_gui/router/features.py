@@ -4,6 +4,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -82,9 +83,9 @@ def feature_source(name: str) -> FeatureSource:
     """
     if name == HashedNgrams.name:
         return HashedNgrams()
-    from grpo_gui.router.embeddings import SentenceEmbeddings
-
-    return SentenceEmbeddings(Path(name))
+    # By name, as in the packages' lazy __init__: only this choice of the user's leads to torch.
+    source: FeatureSource = import_module("grpo_gui.router.embeddings").SentenceEmbeddings(Path(name))
+    return source
 
 
 def _grams(query: str) -> list[bytes]:

@@ -24,9 +24,9 @@ class NetworkConfig:
     learning_rate: float = 0.01
     num_iterations: int = 4
     groups_per_step: int = 64
-    passes: int = 2
+    passes: int = 3
     epsilon: float = 0.2
-    beta: float = 0.01
+    beta: float = 0.001
     full_voice_ratings: int = 1000
 
     def __post_init__(self) -> None:

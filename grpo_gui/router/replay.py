@@ -1,8 +1,8 @@
 """Makes the table and the candidate network again from the log, and compares them with what was noted then."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Generic, Protocol, TypeVar
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.router.policy import Record, RouterPolicy
@@ -14,32 +14,45 @@ from grpo_gui.router_events import (
     RouterWeightsMoved,
 )
 
-if TYPE_CHECKING:
-    from grpo_gui.router.learner import NetworkLearner
+
+class Repeater(Protocol):
+    """What replay needs of a `NetworkLearner`, without torch."""
+
+    def repeat_step(self, event: RouterNetworkStepped) -> bool:
+        """Make a step of the log again; False when the weights before it are not those of then."""
+
+
+L = TypeVar("L", bound=Repeater)
+MakeLearner = Callable[[RouterPolicy, RouterNetworkStarted], L]
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
-    """A policy and its candidate network (None: the log has none), as the log makes them.
+class Replayed(Generic[L]):
+    """A policy and its candidate network (None: there is none, or it was not asked for), as the log makes them.
 
     `differences` are sentences about what came out otherwise than noted; `weights_compared` and `steps_compared` say
     how much was compared.
     """
 
     policy: RouterPolicy
-    learner: "NetworkLearner | None"
+    learner: L | None
     differences: tuple[str, ...]
     weights_compared: int
     steps_compared: int
 
 
-def replay(events: Iterable[RouterEvent], *, record: Record | None = None, with_network: bool = True) -> Replayed:
-    """Replay a log. With a network torch is imported, and its training takes as long as it did.
+def replay(
+    events: Iterable[RouterEvent], *, record: Record | None = None, make_learner: MakeLearner[L] | None = None
+) -> Replayed[L]:
+    """Replay a log; the policy records to `record` afterwards.
+
+    With `make_learner` (`NetworkLearner.from_event`) the candidate is trained again too, which takes as long as it did.
 
     Raises:
         BadInputError: the entries do not fit each other.
     """
-    policy, learner = RouterPolicy(), None
+    policy = RouterPolicy()
+    learner: L | None = None
     differences: list[str] = []
     weights = steps = 0
     for number, event in enumerate(events):
@@ -50,10 +63,8 @@ def replay(events: Iterable[RouterEvent], *, record: Record | None = None, with_
             weights += 1
             if not _has_weights(policy, event):
                 differences.append(f"The weights of {event.query_class} after decision {event.decision} differ.")
-        elif isinstance(event, RouterNetworkStarted) and with_network:
-            from grpo_gui.router.learner import NetworkLearner
-
-            learner = NetworkLearner.from_event(policy, event)
+        elif isinstance(event, RouterNetworkStarted) and make_learner is not None:
+            learner = make_learner(policy, event)
         elif isinstance(event, RouterNetworkStepped) and learner is not None:
             steps += 1
             if not learner.repeat_step(event):

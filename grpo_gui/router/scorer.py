@@ -9,7 +9,7 @@ from safetensors.numpy import load, save
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.grpo.advantages import Float64Array
-from grpo_gui.router.features import Float32Array, feature_source
+from grpo_gui.router.features import FeatureSource, Float32Array, feature_source
 
 _MAGIC = "grpo-gui router network 1"
 
@@ -28,10 +28,12 @@ class NetworkScorer:
         self.models = list(models)
         self.gate = gate
         self.layers = list(layers)
-        self._source = feature_source(features)
+        self._source: FeatureSource | None = None  # loaded when first used: an embedding model takes seconds
 
     def offsets(self, query: str, models: tuple[str, ...]) -> Float64Array:
         """What to add to the table's weights for a query, one number a model; 0 for a model it does not know."""
+        if self._source is None:
+            self._source = feature_source(self.features)
         row: Float64Array = self.offsets_of(self._source((query,)), models)[0]
         return row
 

@@ -307,7 +307,7 @@ def test_that_replaying_the_log_reproduces_the_network_exactly():
         while learner.step() is not None:
             pass
         rated(policy, 30, seed=round_number, models=(*MODELS, "late") if round_number else MODELS)
-    again = replay(log)
+    again = replay(log, make_learner=NetworkLearner.from_event)
     assert again.differences == ()
     assert again.steps_compared == learner.steps == again.learner.steps > 5
     assert again.learner.digest == learner.digest != ""
@@ -320,13 +320,14 @@ def test_that_a_different_network_is_named_by_replay():
     started = next(i for i, event in enumerate(log) if type(event).__name__ == "RouterNetworkStarted")
     config = json.loads(log[started].config) | {"learning_rate": 0.02}
     log[started] = type(log[started])(json.dumps(config), "cpu")
-    assert any("network before training step" in difference for difference in replay(log).differences)
+    again = replay(log, make_learner=NetworkLearner.from_event)
+    assert any("network before training step" in difference for difference in again.differences)
 
 
 def test_that_a_promoted_network_comes_back_from_the_log_without_torch():
     log, policy, learner = judged()
     learner.promote(learner.verdict())
-    again = replay(log, with_network=False)
+    again = replay(log)
     context = RoutingContext(query=sorted(TOPICS)[0], query_length=100)
     assert again.policy.explain(context, MODELS) == policy.explain(context, MODELS)
     assert again.learner is None

@@ -532,3 +532,53 @@ def test_that_routing_and_proposing_are_fast():
     policy = taught(RouterPolicy(), 50, {m: i / 9 for i, m in enumerate(models)}, models=models)
     assert median_s(lambda: policy.route(SHORT, models), 500) < 100e-6  # 1 µs measured; a busy machine may be slow
     assert median_s(lambda: policy.propose(SHORT, models), 100) < 10e-3  # .14 ms measured
+
+
+# -- the reference's faults, one by one -------------------------------------------------------------------------
+
+
+def test_that_fault_1_is_absent_a_hundred_groups_of_equal_ratings_leave_the_weights_at_zero():
+    policy = RouterPolicy(RouterConfig(group_size=10))
+    models = [f"m{i}" for i in range(10)]
+    for _ in range(100):
+        policy.rate(policy.propose(SHORT, models).decision, dict.fromkeys(models, 0.7))
+    assert not policy.state.table._weights.any()
+
+
+def test_that_fault_2_is_absent_a_gap_of_a_billionth_teaches_nothing():
+    policy = RouterPolicy()
+    made = policy.propose(SHORT, ["a", "b"], 2)
+    assert not policy.rate(made.decision, {"a": 0.5 + 1e-9, "b": 0.5}).update.had_signal
+
+
+def test_that_fault_2_is_absent_a_group_is_a_query_so_there_is_nothing_to_chunk():
+    assert not hasattr(RouterPolicy, "update")
+    policy = RouterPolicy()
+    first, second = policy.propose(SHORT, MODELS, 2), policy.propose(SHORT, MODELS, 2)
+    learned = [
+        policy.rate(made.decision, dict(zip(made.asked, (0.9, 0.1), strict=True))).update.advantages
+        for made in (second, first)
+    ]
+    assert learned == [(1.0, -1.0), (1.0, -1.0)]  # whatever else was rated before
+
+
+def test_that_fault_3_is_absent_weights_are_bounded_and_an_unsampled_model_is_picked_against_a_strong_incumbent():
+    policy = taught(RouterPolicy(seed=1), 500, models=["a", "b"])
+    assert max(weights(policy, models=["a", "b"])) <= 4.0
+    assert [policy.route(SHORT, ["a", "new"]) for _ in range(2000)].count("new") > 30
+
+
+def test_that_fault_3_is_absent_after_a_drift_it_does_not_fall_below_chance():
+    policy = taught(RouterPolicy(seed=1), 300, count=1)
+    after = {"a": 0.1, "b": 0.5, "c": 0.9}
+    earned = []
+    for _ in range(300):
+        made = policy.propose(SHORT, MODELS, 1)
+        earned.append(after[made.asked[0]])
+        policy.rate(made.decision, {made.asked[0]: earned[-1]})
+    assert np.mean(earned) > np.mean(list(after.values())) + 0.2
+
+
+def test_that_fault_5_is_absent_group_size_changes_what_is_asked():
+    sizes = {size: len(RouterPolicy(RouterConfig(group_size=size)).propose(SHORT, MODELS).asked) for size in (1, 2, 3)}
+    assert sizes == {1: 1, 2: 2, 3: 3}
