@@ -37,9 +37,7 @@ class Writer(Protocol):
 class Launcher(Protocol):
     """Where trainers come from; app.py knows."""
 
-    def start(
-        self, config: TrainConfig, run_id: int, *, resume: bool, snapshot: Path | None = None
-    ) -> TrainerHandle:
+    def start(self, config: TrainConfig, run_id: int, *, resume: bool, snapshot: Path | None = None) -> TrainerHandle:
         """Start the embedded trainer; `resume` and `snapshot` say where it begins (see `Trainer`)."""
 
     def start_in_background(self, run_id: int) -> TrainerHandle:
