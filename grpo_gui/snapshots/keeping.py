@@ -10,7 +10,9 @@ from pathlib import Path
 from grpo_gui.errors import SnapshotError
 
 RULE_FILE = "keep.json"
-PIN_FILE = "pinned"  # an empty file in the snapshot's folder; not part of what is hashed
+# Empty files in a snapshot's folder; not part of what is hashed.
+PIN_FILE = "pinned"
+SUPERSEDED_FILE = "superseded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +31,17 @@ class Kept:
     created_s: float
     held_out: float
     pinned: bool
+    superseded: bool = False  # its step was done anew when the run was resumed from an earlier one
 
 
 def best(snapshots: Sequence[Kept]) -> Kept | None:
     """The snapshot with the highest held-out reward, the earliest of several; None when none was measured."""
-    known = [snapshot for snapshot in snapshots if math.isfinite(snapshot.held_out)]
+    known = [snapshot for snapshot in snapshots if math.isfinite(snapshot.held_out) and not snapshot.superseded]
     return max(known, key=lambda snapshot: (snapshot.held_out, -snapshot.step), default=None)
 
 
 def to_remove(snapshots: Sequence[Kept], rule: KeepRule) -> list[Kept]:
-    """The snapshots that the rule lets go, oldest first."""
+    """The snapshots that the rule lets go: superseded ones first, then the oldest."""
     candidates = _candidates(snapshots)
     return candidates[: len(candidates) - rule.last] if 0 < rule.last < len(candidates) else []
 
@@ -85,6 +88,11 @@ def is_pinned(snapshot: Path) -> bool:
     return (snapshot / PIN_FILE).exists()
 
 
+def is_superseded(snapshot: Path) -> bool:
+    """True when the steps of the snapshot were done anew."""
+    return (snapshot / SUPERSEDED_FILE).exists()
+
+
 def set_pinned(snapshot: Path, pinned: bool) -> None:
     """Pin a snapshot, or let the rule decide about it again.
 
@@ -104,7 +112,7 @@ def set_pinned(snapshot: Path, pinned: bool) -> None:
 
 
 def _candidates(snapshots: Sequence[Kept]) -> list[Kept]:
-    """Those that are neither best nor pinned, oldest first."""
+    """Those that are neither best nor pinned: superseded ones first, then the oldest."""
     top = best(snapshots)
     others = [snapshot for snapshot in snapshots if snapshot is not top and not snapshot.pinned]
-    return sorted(others, key=lambda snapshot: (snapshot.created_s, snapshot.step))
+    return sorted(others, key=lambda snapshot: (not snapshot.superseded, snapshot.created_s, snapshot.step))

@@ -2,10 +2,11 @@
 
 import math
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from grpo_gui.errors import SnapshotError
-from grpo_gui.snapshots.keeping import KeepRule, Kept, is_pinned, to_remove
+from grpo_gui.snapshots.keeping import SUPERSEDED_FILE, KeepRule, Kept, is_pinned, is_superseded, to_remove
 from grpo_gui.snapshots.manifest import MANIFEST, read_manifest
 
 FOLDER = "snapshots"
@@ -33,7 +34,8 @@ def list_snapshots(folder: Path) -> list[Kept]:
         except SnapshotError:
             continue  # a damaged one is never removed by the rule
         held_out = manifest.metrics.get(HELD_OUT, math.nan)
-        found.append(Kept(path, manifest.step, manifest.created_s, held_out, is_pinned(path)))
+        marks = is_pinned(path), is_superseded(path)
+        found.append(Kept(path, manifest.step, manifest.created_s, held_out, *marks))
     return sorted(found, key=lambda snapshot: (snapshot.created_s, snapshot.step))
 
 
@@ -45,6 +47,14 @@ def apply_rule(folder: Path, rule: KeepRule) -> list[Kept]:
         if not snapshot.path.exists():
             removed.append(snapshot)
     return removed
+
+
+def supersede_after(folder: Path, step: int) -> None:
+    """Mark the snapshots of later steps: their run goes on from `step` and does those steps anew."""
+    for snapshot in list_snapshots(folder):
+        if snapshot.step > step:
+            with suppress(OSError):  # only a mark: what counts is the database
+                (snapshot.path / SUPERSEDED_FILE).touch()
 
 
 def sweep(folder: Path) -> None:

@@ -13,7 +13,7 @@ from grpo_gui.snapshots.folders import free_name
 from grpo_gui.snapshots.keeping import KeepRule, read_rule, set_pinned
 from grpo_gui.snapshots.manifest import Manifest, Parent
 from grpo_gui.snapshots.saving import save_snapshot
-from grpo_gui.snapshots.shelf import HELD_OUT, apply_rule, shelf_folder, snapshot_name, sweep
+from grpo_gui.snapshots.shelf import HELD_OUT, apply_rule, shelf_folder, snapshot_name, supersede_after, sweep
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.devices import versions
 from grpo_gui.training.learner import Learner
@@ -43,8 +43,9 @@ class Snapshotter:
         sweep(self._folder)
 
     def begin(self, learner: Learner) -> None:
-        """Note where the trainer begins: nothing was learned since."""
+        """Note where the trainer begins: nothing was learned since, and later snapshots are of steps done anew."""
         self._newest = (learner.step, learner.optimizer_step)
+        supersede_after(self._folder, learner.step)
 
     def note_step(self, metrics: Mapping[str, float]) -> None:
         """Take the metrics of the newest step."""

@@ -1,6 +1,7 @@
 """Exports, as this program and as transformers in a process of its own load them."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -46,6 +47,7 @@ def ask_transformers(folder):
         capture_output=True,
         text=True,
         timeout=240,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
         check=False,
     )
     assert result.returncode == 0, result.stderr

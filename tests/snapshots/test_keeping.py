@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,13 @@ def test_that_the_last_ones_the_best_and_the_pinned_stay():
     assert next_to_go(run, KeepRule(5)) is None
     assert to_remove(run, KeepRule(0)) == []
     assert next_to_go(run, KeepRule(0)) is None
+
+
+def test_that_superseded_snapshots_go_first_and_are_never_the_best():
+    run = [kept(10, 0.4), kept(20, 0.3), replace(kept(30, 0.9), superseded=True), kept(25, 0.2)]
+    assert best(run).step == 10
+    assert steps(to_remove(run, KeepRule(2))) == [30]
+    assert next_to_go(run, KeepRule(3)).step == 30
 
 
 def test_that_of_equally_good_snapshots_the_earliest_is_the_best():

@@ -183,6 +183,16 @@ def test_that_a_run_goes_on_from_any_of_its_snapshots_bit_for_bit(tiny_model, tm
     assert all(torch.equal(ends[0][name], ends[1][name]) for name in ends[0])
 
 
+def test_that_snapshots_of_steps_done_anew_make_room_first(tiny_model, tmp_path):
+    first = make_rig(tiny_model, tmp_path, steps=6, save_steps=1, save_total_limit=4)
+    first.run()
+    assert on_disk(first) == ["step-000003", "step-000004", "step-000005", "step-000006"]
+    again = Rig(first.config, first.state_dir, resume=True, snapshot=paths(first)[4])
+    again.run()
+    assert on_disk(again) == ["step-000003", "step-000004", "step-000005-2", "step-000006-2"]
+    assert [event.step for event in again.sink.of(SnapshotRemoved)] == [5, 6]
+
+
 def test_that_a_run_taken_up_in_an_old_snapshot_is_resumed_there_even_when_it_is_cut_off_at_once(tiny_model, tmp_path):
     first = make_rig(tiny_model, tmp_path, steps=6, save_steps=2)
     first.run()

@@ -1,6 +1,7 @@
 """Reads the snapshots of a run beside the GUI thread: from the store, and what lies on the disk."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +29,10 @@ class Shelf:
     run_id: int
     folder: Path
     rows: tuple[SnapshotRow, ...]
-    hidden: int  # superseded ones that are left out
+    hidden: tuple[SnapshotRow, ...]  # superseded ones that are left out
     disk_bytes: int
     rule: KeepRule
-    next_to_go: int | None  # its step
+    next_to_go: Kept | None
 
     @property
     def count(self) -> int:
@@ -46,29 +47,28 @@ def read_shelf(reader: StoreReader, run: RunRecord, database: Path, *, with_supe
     places = {record.id: locate(record, database) for record in records}
     folder = shelf_folder(run_files_dir(database, run.id))
     valid = [record for record in records if not record.superseded]
-    shown = records if with_superseded else valid
     top = best_of(valid)
-    rows = [_row(record, places[record.id], config.save_steps, is_best=record is top) for record in shown]
+    rows = [_row(record, places[record.id], config.save_steps, is_best=record is top) for record in records]
+    hidden = () if with_superseded else tuple(row for row in rows if row.superseded)
     base = _base_row(reader, run, config)
     rule = read_rule(folder, KeepRule(config.save_total_limit))
-    going = next_to_go(kept_of(rows), rule)
     return Shelf(
         run.id,
         folder,
-        (*rows, base),
-        len(records) - len(shown),
+        (*(row for row in rows if row not in hidden), base),
+        hidden,
         disk_bytes([path for path in places.values() if path.is_dir()]),
         rule,
-        None if going is None else going.step,
+        next_to_go(kept_of(rows), rule),
     )
 
 
-def kept_of(rows: list[SnapshotRow]) -> list[Kept]:
+def kept_of(rows: Iterable[SnapshotRow]) -> list[Kept]:
     """The rows as the keep-rule sees them."""
     return [
-        Kept(row.path, row.step, row.created_s, row.held_out, row.pinned)
+        Kept(row.path, row.step, row.created_s, row.held_out, row.pinned, row.superseded)
         for row in rows
-        if row.path is not None and not row.superseded
+        if row.path is not None
     ]
 
 

@@ -148,8 +148,9 @@ class KeepDialog(_Question):
 
     def going(self) -> list[SnapshotRow]:
         """The snapshots that go at once under the rule."""
-        gone = {kept.path for kept in to_remove(kept_of(list(self._shelf.rows)), self.rule)}
-        return [row for row in self._shelf.rows if row.path in gone]
+        rows = (*self._shelf.rows, *self._shelf.hidden)
+        gone = {kept.path for kept in to_remove(kept_of(rows), self.rule)}
+        return [row for row in rows if row.path in gone]
 
     def _explain(self) -> None:
         rows = [row for row in self._shelf.rows if not row.is_base]

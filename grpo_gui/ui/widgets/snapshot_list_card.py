@@ -57,10 +57,12 @@ class SnapshotListCard(Card):
         some = f"{shelf.count} snapshot{'s' if shelf.count != 1 else ''}"
         self.header.set_hint(f"{some}, {size_text(shelf.disk_bytes)}" if shelf.count else "none yet")
         self.rule.setText(_rule_text(shelf))
-        self.next.setText("" if shelf.next_to_go is None else f"next to go: step {shelf.next_to_go}")
+        going = shelf.next_to_go
+        superseded = " (superseded)" if going is not None and going.superseded else ""
+        self.next.setText("" if going is None else f"next to go: step {going.step}{superseded}")
         shown = any(row.superseded for row in shelf.rows)
-        self.superseded.setText("Hide superseded" if shown else f"{shelf.hidden} superseded")
-        self.superseded.setVisible(shown or shelf.hidden > 0)
+        self.superseded.setText("Hide superseded" if shown else f"{len(shelf.hidden)} superseded")
+        self.superseded.setVisible(shown or bool(shelf.hidden))
 
     def show_row(self, row: SnapshotRow | None) -> None:
         """Enable what can be done with a snapshot; a tooltip says why something cannot."""
