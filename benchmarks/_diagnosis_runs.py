@@ -65,7 +65,7 @@ def broken_runs() -> Iterator[RealRun]:
             ("--task", "sort", "--set", "learning_rate=3e-3"),
             {"kl_runaway", "reward_falls", "clip_saturation"},
         ),
-        ("length-pays", ("--preset", "lesson-hackable-reward"), {"length_pays"}),
+        ("length-pays", ("--preset", "lesson-hackable-reward"), {"length_pays", "reward_fuzz"}),
         ("g2-hard", ("--preset", "sort-10", "--set", "num_generations=2"), {"dead_groups"}),
         ("truncated", ("--task", "sort", "--set", "max_completion_length=3"), {"truncation"}),
         ("constant", ("--task", "sort", "--set", _CONSTANT), {"constant_reward"}),

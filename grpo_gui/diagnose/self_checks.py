@@ -107,13 +107,15 @@ def _fuzz(history: History, _facts: RunFacts) -> SelfCheck:
     middle = _first(history, "fuzz/real_median")
     worst = max((_first(history, f"fuzz/{kind}") for kind in kinds), default=math.nan)
     lowest = _first(history, "fuzz/real_lowest")
-    good = worst < middle or middle <= lowest
+    good = worst < middle or (worst == middle and middle <= lowest)
     sentence = f"The best-paid nonsense earns {number(worst)}, half of the real answers more than {number(middle)}."
     return _made("fuzz", "Nonsense is not paid", worst if not math.isnan(middle) else math.nan, good, sentence)
 
 
 def _memory(history: History, _facts: RunFacts) -> SelfCheck:
     forecast, measured = _first(history, "system/memory_forecast_gb"), _first(history, "system/gpu_memory_gb")
+    if math.isnan(measured):
+        measured = _first(history, "system/memory_gb")
     off = abs(measured - forecast) / forecast if forecast > 0 else math.nan
     sentence = f"Forecast {number(forecast)} GB, measured {number(measured)} GB."
     return _made("memory", "Memory as forecast", off, off <= MEMORY_SHARE or measured < forecast, sentence)

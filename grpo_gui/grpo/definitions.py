@@ -41,7 +41,7 @@ _FAMILY_OF = {
 _CORRECTED_KL = "k3-times-ratio/"
 
 _OWN_NAMES = frozenset({"kl/max", "policy_loss", "tokens_per_second"})
-_OWN_FAMILIES = frozenset({"advantage", "check", "dead_groups", "eval", "ratio", "system", "time"})
+_OWN_FAMILIES = frozenset({"advantage", "check", "dead_groups", "eval", "fuzz", "ratio", "system", "time"})
 
 
 def definition_of(name: str, options: Mapping[str, object] = _NO_OPTIONS) -> MetricDefinition:
@@ -74,6 +74,10 @@ def _derived(name: str) -> MetricDefinition | None:
             return _reward_source("/".join(source), statistic)
         case ["eval", *task, ("accuracy" | "reward") as what] if task:
             return _evaluation("/".join(task), what)
+        case ["fuzz", kind]:
+            words = kind.replace("_", " ")
+            text = f"What the reward gave at the first step, tried for nonsense against real answers: {words}."
+            return _define(name, f"Reward check: {words}", "", text)
         case ["system", *counter] if counter:
             label = " ".join(counter).replace("_", " ")
             return _define(name, label.capitalize(), "", f"{label.capitalize()} of this machine while training.")

@@ -42,6 +42,7 @@ from grpo_gui.training.devices import (
     versions,
 )
 from grpo_gui.training.evaluation import evaluate
+from grpo_gui.training.first_step import first_step_metrics
 from grpo_gui.training.handle import EventSink
 from grpo_gui.training.learner import FinishedStep, Learner
 from grpo_gui.training.learner_state import capture, restore
@@ -305,6 +306,8 @@ class Trainer:
         metrics = finished.metrics | system_metrics(learner.policy.device) | machine_metrics(self._state_dir)
         metrics |= {f"time/{part}": seconds for part, seconds in clock.parts.items()}
         metrics |= {"step_time": total_s, "tokens_per_second": tokens / total_s}
+        if learner.step == 1:
+            metrics |= first_step_metrics(self._config, learner.scorer, finished.rollout)
         self.step = learner.step
         self._snapshots.note_step(metrics)
         self._emit(

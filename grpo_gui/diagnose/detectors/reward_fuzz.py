@@ -17,9 +17,9 @@ _PLAIN = {
 def check(history: History, _facts: RunFacts) -> Reading | Missing:
     """A nonsense answer scores at least the median of real ones: empty, prompt echo, repeated token, all answers.
 
-    `fuzz/{kind}` is the best score of that nonsense before the run, `fuzz/real_median` that of sampled answers. They
-    are compared where the median is above the worst real score, since else nothing can be below it. Source: facts of
-    the project, D26.
+    `fuzz/{kind}` is the mean score of that nonsense at the first step, `fuzz/real_median` that of sampled answers. As
+    much as the median counts only where it is above the lowest real score, since else nothing can be below it; more
+    than the median always counts. Source: facts of the project, D26.
     """
     median = float(history.tail("fuzz/real_median", 1)[0])
     worst, kind = -float("inf"), ""
@@ -33,7 +33,8 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
         return Missing.NOT_RECORDED
     lowest = history.tail("fuzz/real_lowest", 1)
     can_be_below = not lowest.size or median > float(lowest[0])
-    return Reading(can_be_below and worst >= median, worst, median, Severity.WARNING, subject=kind)
+    alarm = worst > median or (can_be_below and worst >= median)
+    return Reading(alarm, worst, median, Severity.WARNING, subject=kind)
 
 
 def words(reading: Reading, _facts: RunFacts) -> Words:
@@ -55,5 +56,6 @@ DETECTOR = Detector(
     check=check,
     words=words,
     hold=1,
+    roots=("constant_reward", "length_pays"),
     measure="best score of a nonsense answer",
 )
