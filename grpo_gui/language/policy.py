@@ -122,7 +122,7 @@ class LanguagePolicy:
             self._decoder.load_state_dict(weights)
         except RuntimeError as error:
             raise ModelError(
-                f"These weights belong to a model of another shape ({error}); choose its own folder."
+                "These weights belong to a model of another shape; choose the model that they were saved from."
             ) from error
 
     def save(self, folder: Path) -> None:

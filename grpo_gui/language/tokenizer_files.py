@@ -41,6 +41,8 @@ def load_tokenizer(folder: Path, config: DecoderConfig) -> Tokenizer:
             "the two are of different models."
         )
     raw.encode_special_tokens = bool(settings.get(_LITERAL, False))
+    raw.no_truncation()  # a prompt must never lose its end or gain padding behind our back
+    raw.no_padding()
     return Tokenizer(raw, _special(raw, config, settings, generation, folder))
 
 

@@ -61,6 +61,15 @@ def test_that_the_norm_equals_torchs_with_its_gradients(shape):
         torch.testing.assert_close(one, other, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("count", [1, 64, 200])
+@pytest.mark.usefixtures("chosen")
+def test_that_a_packed_weight_gives_the_same_product(count):
+    rows, weight = values(count, 32), values(48, 32)
+    with torch.inference_mode():
+        found = kernels.linear(rows, kernels.packed_for_reuse(weight))
+        torch.testing.assert_close(found, F.linear(rows, weight), atol=1e-5, rtol=1e-5)
+
+
 def test_that_other_dtypes_take_torchs_own_product():
     rows, weight = values(4, 8).double(), values(3, 8).double()
     assert torch.equal(kernels.linear(rows, weight), F.linear(rows, weight))

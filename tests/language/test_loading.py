@@ -124,6 +124,14 @@ def test_that_missing_unknown_and_misshapen_weights_are_named(folder):
         load_policy(str(folder), "cpu")
 
 
+def test_that_a_tokenizer_that_cuts_or_fills_texts_is_told_not_to(folder):
+    tokenizer = build_builtin_tokenizer()
+    tokenizer.raw.enable_truncation(4)
+    tokenizer.raw.enable_padding(length=40)
+    tokenizer.raw.save(str(folder / "tokenizer.json"))
+    assert load_policy(str(folder), "cpu").tokenizer.encode_prompt("9.11 or 9.9?") == IDS[0].tolist()
+
+
 def test_that_a_tokenizer_larger_than_the_model_is_refused(folder):
     edit(folder / "config.json", vocab_size=60)
     with pytest.raises(ModelError, match="100 tokens"):
