@@ -4,13 +4,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.ui.models.snapshot_reading import Fingerprint, Shelf, check_files, fingerprint, read_shelf
 from grpo_gui.ui.models.snapshot_row import FileState, SnapshotRow
 from grpo_gui.ui.workspace import Workspace
+
+_GROWN_MS = 1000
 
 Checked = tuple[SnapshotRow, Fingerprint, FileState, str]
 
@@ -26,11 +28,16 @@ class SnapshotShelf(QObject):
         self._workspace = workspace
         self._known: dict[Path, tuple[Fingerprint, FileState, str]] = {}
         self._checking = False
+        self._is_shown = False
+        self._grown = QTimer(self)
+        self._grown.setSingleShot(True)
+        self._grown.setInterval(_GROWN_MS)
+        self._grown.timeout.connect(self._refresh_if_shown)
         self.shelf: Shelf | None = None
         self.shows_superseded = False
         workspace.run_selected.connect(self._select)
         workspace.snapshots_changed.connect(self._run_changed)
-        workspace.store_grew.connect(self.refresh)
+        workspace.store_grew.connect(self._grew)
 
     @property
     def rows(self) -> tuple[SnapshotRow, ...]:
@@ -42,6 +49,11 @@ class SnapshotShelf(QObject):
         self.shows_superseded = shown
         self.refresh()
 
+    def set_shown(self, shown: bool) -> None:
+        """Read only while somebody looks: a run in the background grows four times a second."""
+        self._is_shown = shown
+        self._refresh_if_shown()
+
     def refresh(self) -> None:
         """Read the list again."""
         run = self._workspace.run
@@ -49,15 +61,23 @@ class SnapshotShelf(QObject):
             reading = partial(_read, run=run, database=self._workspace.database, with_superseded=self.shows_superseded)
             self._workspace.read(reading, self._take, key="snapshots.shelf")
 
+    def _grew(self) -> None:
+        if not self._grown.isActive():
+            self._grown.start()
+
+    def _refresh_if_shown(self) -> None:
+        if self._is_shown:
+            self.refresh()
+
     def _select(self, run: RunRecord | None) -> None:
         if self.shelf is None or run is None or self.shelf.run_id != run.id:
             self.shelf = None
             self.changed.emit()
-        self.refresh()
+        self._refresh_if_shown()
 
     def _run_changed(self, run_id: int) -> None:
         if self._workspace.run is not None and self._workspace.run.id == run_id:
-            self.refresh()
+            self._refresh_if_shown()
 
     def _take(self, answer: tuple[Shelf, dict[Path, Fingerprint]]) -> None:
         shelf, prints = answer

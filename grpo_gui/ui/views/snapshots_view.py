@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from grpo_gui.snapshots.judging import Answer
@@ -101,6 +101,16 @@ class SnapshotsView(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Read while it can be seen."""
+        super().showEvent(event)
+        self.shelf.set_shown(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rest while it cannot be seen."""
+        super().hideEvent(event)
+        self.shelf.set_shown(False)
+
     def _arrange(self) -> None:
         is_wide = self.width() >= theme.px(_SIDE_BY_SIDE)
         self._bar.setVisible(not is_wide)
@@ -134,7 +144,6 @@ class SnapshotsView(QWidget):
             self._chosen, self._marks = None, {}
             self.comparison.set_run(run.id, self._workspace.selected_config() or TrainConfig())
         self._arrange()
-        self.shelf.refresh()
 
     def _run_updated(self, run: RunRecord) -> None:
         if not run.status.is_active:
