@@ -118,10 +118,11 @@ class RunModel(QObject):
                 self.series.take_change(event)
                 self.changes_changed.emit()
             elif isinstance(event, RunStarted) and event.step < self.series.newest_step:
+                QTimer.singleShot(_SETTLE_MS, self, self._read_past)  # a seam
                 self._select(self._workspace.run)  # it goes on from an earlier step, whose successors are void
                 return
             elif isinstance(event, RunStarted) and event.step:
-                QTimer.singleShot(_SETTLE_MS, self, self._read_past)  # a seam
+                QTimer.singleShot(_SETTLE_MS, self, self._read_past)
         if newest is not None and newest.groups:
             self.newest = of_event(newest)
             self.step_arrived.emit(self.newest)

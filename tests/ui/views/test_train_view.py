@@ -337,6 +337,15 @@ def test_that_a_resume_leaves_a_seam_and_superseded_steps_show_on_wish(open_view
     assert old.steps.tolist() == list(range(11, 21))
 
 
+def test_that_a_resume_in_this_window_shows_its_seam_although_the_store_commits_later(open_view, writer, pump, qtbot):
+    run_id = add_run(writer, ended=RunStatus.STOPPED)
+    view = open_view(run_id)
+    started = RunStarted(run_id, 10, "cpu", 590_000, ())
+    put(pump, started)
+    writer.emit(started)
+    qtbot.waitUntil(lambda: [seam.step for seam in view.model.series.past.seams] == [10])
+
+
 def test_that_going_on_where_it_stopped_shows_the_seam_while_it_runs(open_view, writer, pump, qtbot):
     run_id = add_run(writer, ended=None)
     view = open_view(run_id)
