@@ -29,10 +29,11 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     positive = int(history.tail("samples/length_rho_positive", WINDOW).sum())
     negative = int(history.tail("samples/length_rho_negative", WINDOW).sum())
     count = positive + negative
-    if len(lengths) < FEWEST or count < 8:
+    first = median(lengths[:FIRST])
+    if len(lengths) < FEWEST or count < 8 or not first > 0:
         return Missing.NOT_ENOUGH
     rho = float(history.tail("samples/length_rho_sum", WINDOW).sum()) / count
-    growth = float(lengths[-NOW_STEPS:].mean()) / median(lengths[:FIRST])
+    growth = float(lengths[-NOW_STEPS:].mean()) / first
     alarm = growth >= GROWN and rho > RHO and sign_test_p(positive, negative) < P
     return Reading(alarm, rho, RHO, Severity.SEVERE, {"growth": growth, "share": positive / count})
 
