@@ -29,8 +29,10 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     positive = int(history.tail("samples/length_rho_positive", WINDOW).sum())
     negative = int(history.tail("samples/length_rho_negative", WINDOW).sum())
     count = positive + negative
+    if len(lengths) < FEWEST or count < 8:
+        return Missing.NOT_ENOUGH
     first = median(lengths[:FIRST])
-    if len(lengths) < FEWEST or count < 8 or not first > 0:
+    if not first > 0:  # empty answers cannot grow by a share
         return Missing.NOT_ENOUGH
     rho = float(history.tail("samples/length_rho_sum", WINDOW).sum()) / count
     growth = float(lengths[-NOW_STEPS:].mean()) / first
