@@ -21,10 +21,18 @@ def facts(run: RunRecord, config: TrainConfig | None) -> list[Fact]:
     return [
         Fact("Task", _task(run, config), "What the problems are made of."),
         *rows,
+        *_parent(run),
         Fact("Seed", str(run.seed), "seed: the same config and seed give the same numbers on the same machine."),
         Fact("Device", run.device, "device: where the tensors live."),
         Fact("Started", start_time(run.created_s), "When the run was created."),
     ]
+
+
+def _parent(run: RunRecord) -> list[Fact]:
+    if run.parent_run_id is None:
+        return []
+    place = f"run {run.parent_run_id}, step {run.parent_step}"
+    return [Fact("Branch of", place, "The run and the step whose weights this run began with.")]
 
 
 def _settings(run: RunRecord, config: TrainConfig) -> list[Fact]:

@@ -81,3 +81,9 @@ def test_that_an_empty_note_is_no_note(panel, qtbot):
     qtbot.keyClicks(panel.note_field, "   ")
     with qtbot.assertNotEmitted(panel.note_written):
         qtbot.keyClick(panel.note_field, Qt.Key.Key_Return)
+
+
+def test_that_a_branch_names_the_run_and_step_that_it_leaves():
+    named = {fact.name: fact.value for fact in facts(run_record(parent_run_id=3, parent_step=20), TrainConfig())}
+    assert named["Branch of"] == "run 3, step 20"
+    assert "Branch of" not in {fact.name for fact in facts(run_record(), TrainConfig())}
