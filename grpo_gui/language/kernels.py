@@ -13,6 +13,7 @@ from torch.nn import functional as F
 _CLEARLY_SLOWER = 2.0  # far from a draw, so that timing noise cannot flip the choice and runs repeat their numbers
 _TRIAL_SHAPE = (256, 128, 512)  # rows, in, out
 _TRIALS = 20
+_ONEDNN_OPERATORS = ("_linear_pointwise", "_reorder_linear_weight")  # not public: a build of torch may lack them
 _PACKED_ROWS = 64  # the number of rows for which oneDNN chooses the order; others work too
 
 
@@ -70,7 +71,7 @@ def packed_for_reuse(weight: Tensor) -> Tensor:
 def prefers_onednn() -> bool:
     """Whether oneDNN's product is there and not clearly slower than torch's; timed once, about 15 ms."""
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]  # torch's own
-    if not available or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+    if not available or not all(hasattr(torch.ops.mkldnn, name) for name in _ONEDNN_OPERATORS):
         return False
     count, width, out = _TRIAL_SHAPE
     with torch.no_grad():
