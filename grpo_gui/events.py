@@ -26,6 +26,15 @@ class RunStatus(Enum):
 _ACTIVE = frozenset({RunStatus.WARMING_UP, RunStatus.RUNNING, RunStatus.PAUSED, RunStatus.WAITING})
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class GroupRef:
+    """The place of a group: known to the trainer's events and to the store alike."""
+
+    run_id: int
+    step: int
+    index: int
+
+
 @dataclass(frozen=True, slots=True)
 class TrainerStatus:
     """The status changed. `message` is a full sentence for the user, or empty; `details` a traceback behind it."""
