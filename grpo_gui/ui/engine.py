@@ -1,9 +1,11 @@
 """What the window asks of store and trainer: two protocols that the composition root fills."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 from grpo_gui.store.records import NewRun, RunRecord
+from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
@@ -23,6 +25,12 @@ class Writer(Protocol):
 
     def replace_config(self, run_id: int, config: str) -> None:
         """Give a run that is about to be resumed another config, one with more steps."""
+
+    def save_findings(self, run_id: int, findings: Sequence[FindingRecord]) -> None:
+        """Replace the findings of a run."""
+
+    def mute_finding(self, run_id: int, detector: str, muted: bool = True) -> None:
+        """Mute a detector for a run, or let it be heard again."""
 
     def remove_snapshot(self, snapshot_id: int) -> None:
         """Note that a snapshot's folder was removed by hand."""

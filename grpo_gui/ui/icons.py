@@ -64,6 +64,11 @@ ICONS: dict[str, str] = {
     "keep": "ph.recycle",
     "blind": "ph.eye-slash",
     "play": "ph.play",
+    "muted": "ph.bell-slash",
+    "remedy": "ph.lightning",
+    "back": "ph.arrow-left",
+    "fail": "ph.x-circle-fill",
+    "unknown": "ph.minus-circle",
     "more": "ph.dots-three",
 }
 """What an icon means -> its Phosphor name. Views name the meaning, never the font's name."""

@@ -57,6 +57,8 @@ class Workspace(QObject):
     view_requested = Signal(str)  # train, completions
     new_run_requested = Signal()  # show the form
     branch_requested = Signal(object)  # BranchPoint: show the form for a branch
+    form_asked = Signal(object)  # TrainConfig: show the form filled in with it
+    completions_asked = Signal(object)  # CompletionQuery of the selected run, for the Completions view
     snapshots_changed = Signal(int)  # run id: it has another snapshot, or one less, and the store knows
     failed = Signal(str, str)  # the run of this window failed: a sentence, and a traceback or ""
     confirmation_needed = Signal(object, object)  # list[Path] with reward functions; what to call once confirmed
