@@ -1,6 +1,6 @@
 """What the views ask of the database: one object per thread, read-only, plain records out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grpo_gui.store import (
@@ -10,6 +10,7 @@ from grpo_gui.store import (
     router_reads,
     run_reads,
     series_reads,
+    shelf_reads,
     snapshot_reads,
 )
 from grpo_gui.store.reading import ReadConnection
@@ -27,6 +28,7 @@ from grpo_gui.store.records import (
 )
 from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
 from grpo_gui.store.records_router import DecisionQuery, DecisionRecord, RouterLogEntry, WeightPoint
+from grpo_gui.store.records_runs import BinnedRun, RankedGroup, SharedPrompt, Sparkline
 from grpo_gui.store.records_snapshots import PairRating, PairRef, SeamRecord, SnapshotRecord
 
 
@@ -173,3 +175,28 @@ class StoreReader:
     def pair_ratings(self, pair: PairRef) -> tuple[tuple[int, PairRating], ...]:
         """The blind ratings of two snapshots that were not taken back, with their ids, oldest first."""
         return snapshot_reads.pair_ratings(self._connection, pair)
+
+    def binned_runs(self) -> tuple[BinnedRun, ...]:
+        """The runs in the bin, those moved there last first."""
+        return shelf_reads.binned_runs(self._connection)
+
+    def sparkline(self, run_id: int, name: str, buckets: int = 48) -> Sparkline:
+        """A metric of a run as at most `buckets` means over equal spans of steps."""
+        return shelf_reads.sparkline(self._connection, run_id, name, buckets)
+
+    def all_notes(self) -> dict[int, tuple[NoteRecord, ...]]:
+        """The notes of all runs that have some, by step."""
+        return shelf_reads.all_notes(self._connection)
+
+    def shared_prompts(self, run_ids: Sequence[int], limit: int = 100) -> tuple[SharedPrompt, ...]:
+        """The prompts that at least two of the runs have sampled: those of most runs first, then the newest."""
+        return shelf_reads.shared_prompts(self._connection, run_ids, limit)
+
+    def group_of_prompt(self, run_id: int, prompt: str, near_step: int) -> GroupRecord | None:
+        """The group of a run with this prompt that lies nearest to a step, None without one."""
+        place = shelf_reads.group_of_prompt(self._connection, run_id, prompt, near_step)
+        return None if place is None else self.group(GroupRef(run_id, *place))
+
+    def ranked_groups(self, run_id: int, count: int, *, best: bool) -> tuple[RankedGroup, ...]:
+        """The groups with the highest or the lowest mean reward; of equal ones the newest."""
+        return shelf_reads.ranked_groups(self._connection, run_id, count, best=best)

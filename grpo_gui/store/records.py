@@ -66,6 +66,8 @@ class RunRecord:
     state_path: str | None  # newest saved training state
     parent_run_id: int | None
     parent_step: int | None
+    tags: tuple[str, ...] = ()
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

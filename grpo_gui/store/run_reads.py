@@ -12,7 +12,8 @@ from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord
 _RUN = """SELECT id, name, task, config, seed, device, origin, status, message, program, versions, parameters,
 created_s, ended_s, steps_done, completions, parent_run_id, parent_step,
 (SELECT path FROM training_states WHERE run_id = runs.id ORDER BY id DESC LIMIT 1),
-pid, process_started_s FROM runs"""
+pid, process_started_s, archived_s FROM runs WHERE binned_s IS NULL AND unfinished = 0"""
+_TAGS = "SELECT run_id, tag FROM run_tags"
 _FINAL_METRICS = """SELECT run_id, name,
 (SELECT value FROM points WHERE series_id = series.id ORDER BY step DESC LIMIT 1) FROM series WHERE superseded = 0"""
 
@@ -24,20 +25,25 @@ def runs(connection: ReadConnection) -> tuple[RunRecord, ...]:
     metrics: dict[int, list[tuple[str, float | None]]] = defaultdict(list)
     for run_id, name, value in connection.rows(f"{_FINAL_METRICS} ORDER BY id"):
         metrics[run_id].append((decode_text(name), number_or_nan(value)))
+    tags: dict[int, list[str]] = defaultdict(list)
+    for run_id, tag in connection.rows(f"{_TAGS} ORDER BY run_id, position"):
+        tags[run_id].append(decode_text(tag))
     rows = connection.rows(f"{_RUN} ORDER BY id DESC")
-    return tuple(_run_record(row, tuple(metrics[row[0]])) for row in rows)
+    return tuple(_run_record(row, tuple(metrics[row[0]]), tuple(tags[row[0]])) for row in rows)
 
 
 def run(connection: ReadConnection, run_id: int) -> RunRecord | None:
     """One run, None when it is not there."""
-    row = connection.row(f"{_RUN} WHERE id = ?", (run_id,))
+    row = connection.row(f"{_RUN} AND id = ?", (run_id,))
     if row is None:
         return None
     metrics = connection.rows(f"{_FINAL_METRICS} AND run_id = ? ORDER BY id", (run_id,))
-    return _run_record(row, tuple((decode_text(name), number_or_nan(value)) for _, name, value in metrics))
+    tags = connection.rows(f"{_TAGS} WHERE run_id = ? ORDER BY position", (run_id,))
+    values = tuple((decode_text(name), number_or_nan(value)) for _, name, value in metrics)
+    return _run_record(row, values, tuple(decode_text(tag) for _, tag in tags))
 
 
-def _run_record(row: Row, final_metrics: FinalMetrics) -> RunRecord:
+def _run_record(row: Row, final_metrics: FinalMetrics, tags: tuple[str, ...]) -> RunRecord:
     status, message = RunStatus(row[7]), decode_text(row[8])
     # The next writer that opens the database writes it down; until then readers see it for themselves.
     if status.is_active and not is_alive(row[19], row[20]):
@@ -63,6 +69,8 @@ def _run_record(row: Row, final_metrics: FinalMetrics) -> RunRecord:
         parent_step=row[17],
         state_path=decode_optional_text(row[18]),
         final_metrics=final_metrics,
+        tags=tags,
+        archived=row[21] is not None,
     )
 
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from grpo_gui.store import schema_diagnosis, schema_router, schema_snapshots
+from grpo_gui.store import schema_diagnosis, schema_rating, schema_router, schema_runs, schema_snapshots
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
-SCHEMA_VERSION = 4  # kept in PRAGMA user_version; one more with every migration
+SCHEMA_VERSION = 6  # kept in PRAGMA user_version; one more with every migration
 APPLICATION_ID = 0x4752504F  # "GRPO", kept in PRAGMA application_id: tells our databases from others
 
 # Conventions of all tables:
@@ -262,6 +262,20 @@ def make_migrations() -> "Migrations":
         for trigger in schema_router.triggers():
             db.execute(trigger)
         db.execute("PRAGMA user_version = 4")
+
+    @migrations()
+    def v5_runs(db: "Database") -> None:
+        for script in (schema_runs.TABLES, schema_runs.INDEXES):
+            run_statements(db, script)
+        db.execute("PRAGMA user_version = 5")
+
+    @migrations()
+    def v6_ratings(db: "Database") -> None:
+        for script in (schema_rating.TABLES, schema_rating.INDEXES):
+            run_statements(db, script)
+        for trigger in schema_rating.triggers():
+            db.execute(trigger)
+        db.execute("PRAGMA user_version = 6")
 
     return migrations
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from grpo_gui import __version__
 from grpo_gui.commands import Command
-from grpo_gui.errors import StoreError
+from grpo_gui.errors import GrpoGuiError, StoreError
 from grpo_gui.events import Event
 from grpo_gui.router_events import RouterEvent
 from grpo_gui.store import diagnosis_writes, failures, router_writes, run_writes, snapshot_writes
@@ -20,6 +20,7 @@ from grpo_gui.store.inserts import EventInserter
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating
+from grpo_gui.store.shelf_calls import ShelfCalls
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class _FileGoneError(StoreError):
     """The database's file is not where it was."""
 
 
-class StoreWriter:
+class StoreWriter(ShelfCalls):
     """Writes events and the user's notes; every method may be called from any thread."""
 
     def __init__(self, path: Path) -> None:
@@ -258,8 +259,8 @@ class StoreWriter:
                 call.work()
         except sqlite3.Error as error:
             call.error = failures.store_error(error, self.path)
-        except (StoreError, OverflowError, UnicodeEncodeError) as error:
-            call.error = error if isinstance(error, StoreError) else StoreError(f"This cannot be stored: {error}.")
+        except (GrpoGuiError, OverflowError, UnicodeEncodeError) as error:
+            call.error = error if isinstance(error, GrpoGuiError) else StoreError(f"This cannot be stored: {error}.")
         finally:
             call.done.set()
 

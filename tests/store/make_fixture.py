@@ -56,6 +56,7 @@ def fill(path):
     )
     writer.save_findings(run_id, (finding,))
     writer.mute_finding(run_id, "truncation")
+    writer.set_tags(run_id, ("baseline", "too hot \ud800"))
     writer.append_router(
         (
             RouterStarted('{"group_size": 2}', 5),
