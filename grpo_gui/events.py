@@ -116,6 +116,43 @@ class StepCompleted:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupsSampled:
+    """The groups of a step whose update waits for ratings; StepCompleted brings them again, with all values."""
+
+    run_id: int
+    step: int
+    groups: tuple[GroupSample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingUse:
+    """What became of the ratings of a group. `values` are the human values that were learned from, None: unrated."""
+
+    group: GroupRef
+    rating_ids: tuple[int, ...]
+    outcome: str  # used, expired
+    values: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingsSettled:
+    """The step `step` learned from these ratings, or found them too old."""
+
+    run_id: int
+    step: int
+    uses: tuple[RatingUse, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingModeSet:
+    """From `step` on the run uses ratings in another way: wait, async or offline."""
+
+    run_id: int
+    step: int
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
 class EvalCompleted:
     """Held-out evaluation after `step` (0: before training). Names start with `eval/`."""
 
@@ -183,6 +220,9 @@ Event = (
     TrainerStatus
     | RunStarted
     | StepCompleted
+    | GroupsSampled
+    | RatingsSettled
+    | RatingModeSet
     | EvalCompleted
     | HyperparameterChanged
     | StateSaved

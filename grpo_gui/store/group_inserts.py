@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 
 from grpo_gui.events import CompletionSample, GroupSample
+from grpo_gui.store.awaited_groups import AwaitedGroup, awaited_groups
 from grpo_gui.store.encoding import (
     SqlValue,
     decode_text,
@@ -22,6 +23,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _TOKENS = """INSERT INTO completion_tokens (completion_id, token_ids, tokens, old_logps, logps, ref_logps, entropy,
 clipped) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"""
 _REWARD = "INSERT INTO rewards (completion_id, position, source, value, is_nan) VALUES (?, ?, ?, ?, ?)"
+_NEW_COMPLETION = """UPDATE completions SET text = ?, tokens = ?, truncated = ?, correct = ?, reward = ?, advantage = ?,
+ratio_min = ?, ratio_max = ?, clip_fraction_low = ?, clip_fraction_high = ?, kl_mean = ?, kl_max = ?, nan_columns = ?
+WHERE id = ?"""
+_NEW_TOKENS = """UPDATE completion_tokens SET token_ids = ?, tokens = ?, old_logps = ?, logps = ?, ref_logps = ?,
+entropy = ?, clipped = ? WHERE completion_id = ?"""
 _GROUP = """INSERT INTO groups (id, run_id, step, position, prompt_id, size, right_count, reward_std, has_signal)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
@@ -44,7 +50,15 @@ class GroupInserter:
         self._tasks.clear()
 
     def add(self, run_id: int, step: int, groups: Sequence[GroupSample]) -> None:
-        """Write the groups of a step. The transaction must be an immediate one: ids are counted on here."""
+        """Write the groups of a step. The transaction must be an immediate one: ids are counted on here.
+
+        Groups that are there already, because their update waited for ratings, keep their rows and get new values.
+        """
+        awaited = awaited_groups(self._connection, run_id, step, groups)
+        if awaited:
+            for group in groups:
+                self._complete(run_id, awaited[group.index], group)
+            return
         group_id, completion_id = self._next_id("groups"), self._next_id("completions")
         group_rows: Rows = []
         completion_rows: Rows = []
@@ -65,6 +79,21 @@ class GroupInserter:
         self._connection.executemany(_COMPLETION, completion_rows)
         self._connection.executemany(_TOKENS, token_rows)
         self._connection.executemany(_REWARD, reward_rows)
+
+    def _complete(self, run_id: int, stored: AwaitedGroup, group: GroupSample) -> None:
+        self._connection.execute(
+            "UPDATE groups SET size = ?, right_count = ?, reward_std = ?, has_signal = ? WHERE id = ?",
+            (*_group_summary(group), stored.group_id),
+        )
+        for completion_id, sample in zip(stored.completion_ids, group.completions, strict=True):
+            self.replace(run_id, completion_id, sample)
+
+    def replace(self, run_id: int, completion_id: int, sample: CompletionSample) -> None:
+        """Write a completion anew that is in the database already, because more of it became known."""
+        self._connection.execute(_NEW_COMPLETION, (*_completion_values(sample), completion_id))
+        self._connection.execute(_NEW_TOKENS, (*self._token_values(run_id, sample), completion_id))
+        self._connection.execute("DELETE FROM rewards WHERE completion_id = ?", (completion_id,))
+        self._connection.executemany(_REWARD, _reward_rows(completion_id, sample))
 
     def _next_id(self, table: str) -> int:
         return int(self._connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
@@ -138,12 +167,12 @@ def _group_summary(group: GroupSample) -> tuple[SqlValue, ...]:
     return (
         len(group.completions),
         sum(judged) if judged else None,
-        _sample_std(sample.reward for sample in group.completions),
+        sample_std(sample.reward for sample in group.completions),
         any(sample.advantage != 0 for sample in group.completions),
     )
 
 
-def _sample_std(values: Iterable[float | None]) -> float:
+def sample_std(values: Iterable[float | None]) -> float:
     """Over the finite values, scaled by the greatest so that no square overflows; 0 for fewer than two."""
     finite = [value for value in values if value is not None and math.isfinite(value)]
     scale = max(map(abs, finite), default=0.0)

@@ -9,8 +9,11 @@ from grpo_gui.errors import StoreError
 from grpo_gui.events import (
     EvalCompleted,
     Event,
+    GroupsSampled,
     HyperparameterChanged,
     Metrics,
+    RatingModeSet,
+    RatingsSettled,
     RunFailed,
     RunStarted,
     RunStatus,
@@ -21,7 +24,7 @@ from grpo_gui.events import (
     TrainerStatus,
 )
 from grpo_gui.grpo.definitions import definition_of
-from grpo_gui.store import snapshot_writes
+from grpo_gui.store import rating_writes, snapshot_writes
 from grpo_gui.store.encoding import encode_text, nan_columns
 from grpo_gui.store.group_inserts import GroupInserter
 from grpo_gui.store.liveness import own_process
@@ -56,6 +59,12 @@ class EventInserter:
         match event:
             case StepCompleted():
                 self._step_completed(event)
+            case GroupsSampled():
+                self._require_run(event.run_id)
+                self._groups.add(event.run_id, event.step, event.groups)
+            case RatingsSettled() | RatingModeSet():
+                self._require_run(event.run_id)
+                rating_writes.apply(self._connection, event)
             case EvalCompleted():
                 self._require_run(event.run_id)
                 self._add_points(event.run_id, event.step, event.metrics)

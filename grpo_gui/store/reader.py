@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from grpo_gui.rating_events import StoredRating
 from grpo_gui.store import (
     completion_reads,
     diagnosis_reads,
     group_reads,
+    rating_reads,
     router_reads,
     run_reads,
     series_reads,
@@ -27,6 +29,7 @@ from grpo_gui.store.records import (
     StepTotals,
 )
 from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
+from grpo_gui.store.records_rating import RatableGroup
 from grpo_gui.store.records_router import DecisionQuery, DecisionRecord, RouterLogEntry, WeightPoint
 from grpo_gui.store.records_runs import BinnedRun, RankedGroup, SharedPrompt, Sparkline
 from grpo_gui.store.records_snapshots import PairRating, PairRef, SeamRecord, SnapshotRecord
@@ -143,6 +146,25 @@ class StoreReader:
     def router_weights(self, query_class: str, model: str) -> tuple[WeightPoint, ...]:
         """A weight of the router after each rating that moved it, in order."""
         return router_reads.weight_history(self._connection, query_class, model)
+
+    def group_ratings(self, run_id: int | None = None, after_id: int = 0) -> tuple[StoredRating, ...]:
+        """The log of ratings of a run's groups, or of all runs, after an id, oldest first.
+
+        Entries about groups that were replaced, because their run was resumed from an earlier step, are left out.
+        """
+        return rating_reads.group_ratings(self._connection, run_id, after_id)
+
+    def newest_rating(self) -> int:
+        """The id of the newest entry of the log of ratings, 0 without one: tells quickly whether there are new ones."""
+        return rating_reads.newest_rating(self._connection)
+
+    def rating_mode(self, run_id: int) -> str | None:
+        """How the run uses ratings, where that was changed while it trained; None: as its config says."""
+        return rating_reads.rating_mode(self._connection, run_id)
+
+    def ratable_groups(self, run_id: int, after_step: int = 0) -> tuple[RatableGroup, ...]:
+        """The groups of a run after a step, newest step first, as the queue of ratings needs them."""
+        return rating_reads.ratable_groups(self._connection, run_id, after_step)
 
     def findings(self, run_id: int) -> tuple[FindingRecord, ...]:
         """The findings of a run as they were saved last: open ones first, the most severe first."""

@@ -6,18 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from grpo_gui.events import CompletionSample, RunStatus
+from grpo_gui.events import GroupRef as GroupRef
 
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRef:
-    """The place of a group: known to the trainer's events and to the store alike."""
-
-    run_id: int
-    step: int
-    index: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """The tables, indexes and views of the database, and the migrations that make them."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from grpo_gui.store import schema_diagnosis, schema_rating, schema_router, schema_runs, schema_snapshots
@@ -271,13 +272,19 @@ def make_migrations() -> "Migrations":
 
     @migrations()
     def v6_ratings(db: "Database") -> None:
-        for script in (schema_rating.TABLES, schema_rating.INDEXES):
-            run_statements(db, script)
-        for trigger in schema_rating.triggers():
-            db.execute(trigger)
-        db.execute("PRAGMA user_version = 6")
+        scripts = schema_rating.TABLES, schema_rating.INDEXES
+        _extend(db, 6, scripts, schema_rating.triggers())
 
     return migrations
+
+
+def _extend(db: "Database", version: int, scripts: Iterable[str], triggers: Iterable[str] = ()) -> None:
+    """Add tables, indexes and triggers: a whole migration that only adds."""
+    for script in scripts:
+        run_statements(db, script)
+    for trigger in triggers:
+        db.execute(trigger)
+    db.execute(f"PRAGMA user_version = {version}")
 
 
 def run_statements(db: "Database", script: str) -> None:

@@ -13,16 +13,23 @@ def supersede_after(connection: sqlite3.Connection, run_id: int, step: int) -> N
         connection.execute(
             "SELECT 1 + max((SELECT coalesce(max(superseded), 0) FROM steps WHERE run_id = :run), "
             "(SELECT coalesce(max(superseded), 0) FROM series WHERE run_id = :run), "
-            "(SELECT coalesce(max(superseded), 0) FROM changes WHERE run_id = :run))",
+            "(SELECT coalesce(max(superseded), 0) FROM changes WHERE run_id = :run), "
+            "(SELECT coalesce(max(superseded), 0) FROM groups WHERE run_id = :run))",
             {"run": run_id},
         ).fetchone()[0]
     )
     values = {"run": run_id, "step": step, "number": number}
     where = "run_id = :run AND superseded = 0 AND step > :step"
+    # Groups of a step that waits for ratings are not counted yet.
     gone = connection.execute(
+        f"SELECT coalesce(sum(size), 0) FROM groups WHERE {where} "
+        "AND step <= (SELECT steps_done FROM runs WHERE id = :run)",
+        values,
+    ).fetchone()[0]
+    connection.execute(
         f"UPDATE completions SET superseded = :number WHERE group_id IN (SELECT id FROM groups WHERE {where})", values
-    ).rowcount
-    for table in ("groups", "steps", "changes", "snapshots", "run_starts"):
+    )
+    for table in ("groups", "steps", "changes", "snapshots", "run_starts", "rating_uses", "rating_modes"):
         connection.execute(f"UPDATE {table} SET superseded = :number WHERE {where}", values)
     _supersede_points(connection, values)
     connection.execute(

@@ -12,8 +12,9 @@ from grpo_gui import __version__
 from grpo_gui.commands import Command
 from grpo_gui.errors import GrpoGuiError, StoreError
 from grpo_gui.events import Event
+from grpo_gui.rating_events import RatingEvent
 from grpo_gui.router_events import RouterEvent
-from grpo_gui.store import diagnosis_writes, failures, router_writes, run_writes, snapshot_writes
+from grpo_gui.store import diagnosis_writes, failures, rating_writes, router_writes, run_writes, snapshot_writes
 from grpo_gui.store.connections import connect_writer
 from grpo_gui.store.event_queue import Call, EventQueue
 from grpo_gui.store.inserts import EventInserter
@@ -162,6 +163,10 @@ class StoreWriter(ShelfCalls):
     def append_router(self, events: Sequence[RouterEvent]) -> None:
         """Append entries to the router's log, all or none."""
         self._call(lambda: router_writes.append(self._connection, events))
+
+    def rate_group(self, rating: RatingEvent) -> int:
+        """Append an entry to the log of ratings; return its id once it is committed."""
+        return self._call(lambda: rating_writes.rate_group(self._connection, rating))
 
     def save_findings(self, run_id: int, findings: Sequence[FindingRecord]) -> None:
         """Replace the stored findings of a run by these, in their order."""

@@ -7,13 +7,18 @@ from pathlib import Path
 from grpo_gui.commands import Pause
 from grpo_gui.events import (
     EvalCompleted,
+    GroupRef,
     HyperparameterChanged,
+    RatingModeSet,
+    RatingsSettled,
+    RatingUse,
     RunStarted,
     RunStatus,
     SnapshotSaved,
     StateSaved,
     TrainerStatus,
 )
+from grpo_gui.rating_events import RatingEvent
 from grpo_gui.router_events import (
     ModelRating,
     RouterAnswered,
@@ -57,6 +62,17 @@ def fill(path):
     writer.save_findings(run_id, (finding,))
     writer.mute_finding(run_id, "truncation")
     writer.set_tags(run_id, ("baseline", "too hot \ud800"))
+    rated = GroupRef(run_id, 3, 1)
+    times = {"shown_s": 1e9, "first_key_s": None, "submitted_s": 1e9 + 2}
+    ranking = RatingEvent(
+        rated, "mara", "ranks", (1, 2, None, 2), (3, 2, 1, 0), **times, tags=((1, "wrong"),), note="?"
+    )
+    rating_id = writer.rate_group(ranking)
+    writer.emit(RatingModeSet(run_id, 4, "wait"))
+    writer.emit(RatingsSettled(run_id, 4, (RatingUse(rated, (rating_id,), "used", (1.3, -0.4, None, -0.4)),)))
+    assert writer.flush()
+    pairs = RatingEvent(rated, "mara", "pairs", (None,) * 4, (0, 1, 2, 3), **times, pairs=((0, 2, 0.5),))
+    writer.rate_group(RatingEvent(rated, "mara", "undone", (), (), **times, undoes=writer.rate_group(pairs)))
     writer.append_router(
         (
             RouterStarted('{"group_size": 2}', 5),
