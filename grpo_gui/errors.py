@@ -13,6 +13,10 @@ class StoreError(GrpoGuiError):
     """The database cannot be opened, read or written (disk full, read-only, newer version, no database)."""
 
 
+class MissingDatabaseError(StoreError, BadInputError):
+    """There is no database at the place that the user named."""
+
+
 class ModelError(GrpoGuiError):
     """A model folder, checkpoint or tokenizer cannot be loaded or used."""
 

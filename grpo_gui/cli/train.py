@@ -14,7 +14,9 @@ from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_outpu
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.cli.rewards import rewards_from_files
 from grpo_gui.commands import Command, Stop
+from grpo_gui.errors import BadInputError
 from grpo_gui.events import Event, RunStatus
+from grpo_gui.tasks.gym_task import REASONING_GYM
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.headless import train_headless
 from grpo_gui.training.presets import preset_config
@@ -86,7 +88,10 @@ def _config(
     """The preset's config with everything that was given on the command line."""
     config = preset_config(preset)
     if task is not None:
-        config = replace(config, task=task) if task in BUILTIN_TASKS else replace(config, task="file", prompt_file=task)
+        is_built_in = task in BUILTIN_TASKS
+        if not is_built_in and "." not in task and not task.startswith(REASONING_GYM) and not Path(task).exists():
+            raise BadInputError(f"There is no task {task!r}; it is {', '.join(BUILTIN_TASKS)}, or a data file.")
+        config = replace(config, task=task) if is_built_in else replace(config, task="file", prompt_file=task)
     config = replace(config, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]  # click checked them
     for override in overrides:
         config = parse_override(config, override)

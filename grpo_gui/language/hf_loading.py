@@ -18,14 +18,13 @@ from grpo_gui.language.chat_tokenizer import ChatTokenizer
 from grpo_gui.language.config import DecoderConfig, token_ids
 from grpo_gui.language.hf_policy import HfPolicy
 from grpo_gui.language.loading import BUILTIN, load_policy
+from grpo_gui.language.model_folder import ADAPTER, CONFIG, find_model
 from grpo_gui.language.policy import LanguagePolicy
-from grpo_gui.language.saving import CONFIG
 from grpo_gui.language.tokenizer import SpecialTokens
 from grpo_gui.language.tokenizer_files import TOKENIZER_CONFIG
-from grpo_gui.language.weights import build_decoder, read_json, refuse_pickles
+from grpo_gui.language.weights import build_decoder, read_json
 
 MISSING_HF = 'This model needs transformers; install it with: pip install "grpo-gui[hf]".'
-ADAPTER = "adapter_config.json"
 LOGITS_TOLERANCE = 2e-3  # of the built-in decoder against transformers, in float32
 _LOADING_ERRORS = (
     *(OSError, ValueError, LookupError, TypeError, ImportError, AttributeError, RuntimeError),
@@ -83,7 +82,7 @@ def load_tokenizer_of(model: str, options: ModelOptions) -> Any:  # noqa: ANN401
 
         folder = builtin_folder() if model == BUILTIN else path
         return load_tokenizer(folder, DecoderConfig.from_json(read_json(folder, CONFIG)))
-    folder, gguf = _place(path)
+    folder, gguf = find_model(path)
     transformers = _transformers()
     arguments = {"gguf_file": gguf} if gguf else {}
     config = _guarded(
@@ -114,7 +113,7 @@ def _missing_transformers() -> bool:
 
 
 def _load(path: Path, options: ModelOptions) -> tuple[Any, ChatTokenizer]:
-    folder, gguf = _place(path)
+    folder, gguf = find_model(path)
     transformers = _transformers()
     if (folder / ADAPTER).is_file():
         model = _load_adapter(folder)
@@ -123,7 +122,6 @@ def _load(path: Path, options: ModelOptions) -> tuple[Any, ChatTokenizer]:
     if gguf:
         arguments |= {"gguf_file": gguf, "quantization_config": _gguf_config(gguf)}
     else:
-        refuse_pickles(folder)
         arguments |= {"use_safetensors": True}
     model, info = _guarded(
         partial(transformers.AutoModelForCausalLM.from_pretrained, folder, output_loading_info=True, **arguments),
@@ -132,22 +130,6 @@ def _load(path: Path, options: ModelOptions) -> tuple[Any, ChatTokenizer]:
     if missing := sorted(info["missing_keys"]):
         raise ModelError(f"{folder} lacks the weights {', '.join(missing[:3])}; copy the model again from its source.")
     return model, _tokenizer(folder, gguf, model.config, model.generation_config, options)
-
-
-def _place(path: Path) -> tuple[Path, str]:
-    """The folder, and the GGUF file in it or ""."""
-    if path.suffix == ".gguf" and path.is_file():
-        return path.parent, path.name
-    if not path.is_dir():
-        raise ModelError(f"There is no model folder {path}; choose a folder with a model, or a GGUF file.")
-    if (path / CONFIG).is_file() or (path / ADAPTER).is_file():
-        return path, ""
-    files = sorted(file.name for file in path.glob("*.gguf"))
-    if len(files) > 1:
-        raise ModelError(f"{path} holds {len(files)} GGUF files; name one of them: {', '.join(files[:5])}.")
-    if not files:
-        raise ModelError(f"{path} has no config.json and no GGUF file; choose a folder with a model.")
-    return path, files[0]
 
 
 def _transformers() -> Any:  # noqa: ANN401 - transformers has no types

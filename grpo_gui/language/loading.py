@@ -7,8 +7,8 @@ import torch
 import grpo_gui
 from grpo_gui.errors import ModelError
 from grpo_gui.language.config import DecoderConfig
+from grpo_gui.language.model_folder import CONFIG
 from grpo_gui.language.policy import LanguagePolicy
-from grpo_gui.language.saving import CONFIG
 from grpo_gui.language.saving import save_model as save_model
 from grpo_gui.language.tokenizer_files import load_tokenizer
 from grpo_gui.language.weights import build_decoder, read_json, read_weights

@@ -7,11 +7,10 @@ import torch
 from grpo_gui.errors import ModelError
 from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.decoder import Decoder
+from grpo_gui.language.model_folder import CONFIG
 from grpo_gui.language.tokenizer import Tokenizer
 from grpo_gui.language.tokenizer_files import save_tokenizer, write_json
 from grpo_gui.language.weights import write_weights
-
-CONFIG = "config.json"
 
 
 def save_model(

@@ -13,12 +13,10 @@ from torch import Tensor
 from grpo_gui.errors import ModelError
 from grpo_gui.language.config import DecoderConfig
 from grpo_gui.language.decoder import Decoder
+from grpo_gui.language.model_folder import WEIGHTS, refuse_pickles, some
 
-WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
-_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 _HEAD, _EMBEDDING = "lm_head.weight", "model.embed_tokens.weight"
-_SHOWN = 3  # names in one message
 
 
 def read_json(folder: Path, name: str) -> dict[str, Any]:
@@ -51,7 +49,8 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
             raise ModelError(f"{folder / INDEX} has no weight_map; copy the file again from its source.")
         names = sorted(set(places.values()))
     else:
-        raise _no_weights(folder)
+        refuse_pickles(folder)
+        raise ModelError(f"{folder} has no {WEIGHTS} and no {INDEX}; copy the model again from its source.")
     weights: dict[str, Tensor] = {}
     for name in names:
         weights.update(_read_file(folder / name))
@@ -71,10 +70,10 @@ def build_decoder(config: DecoderConfig, weights: Mapping[str, Tensor], source: 
     if config.tie_word_embeddings:
         found.pop(_HEAD, None)
     if missing := sorted(set(expected) - set(found)):
-        raise ModelError(f"{source} lacks the weights {_some(missing)}; copy the model again from its source.")
+        raise ModelError(f"{source} lacks the weights {some(missing)}; copy the model again from its source.")
     if unknown := sorted(set(found) - set(expected)):
         raise ModelError(
-            f"{source} has weights that a Llama decoder does not know: {_some(unknown)}. Choose another model."
+            f"{source} has weights that a Llama decoder does not know: {some(unknown)}. Choose another model."
         )
     for name, tensor in expected.items():
         if found[name].shape != tensor.shape:
@@ -103,34 +102,3 @@ def _read_file(path: Path) -> dict[str, Tensor]:
         raise ModelError(f"{path} is missing, but the index names it; copy the model again from its source.") from error
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{path} is no readable safetensors file ({error}); copy it again from its source.") from error
-
-
-def refuse_pickles(folder: Path) -> None:
-    """Accept a folder that has weights as safetensors.
-
-    Raises:
-        ModelError: it has none; the sentence tells how to convert a pickle.
-    """
-    if not any(folder.glob("*.safetensors")):
-        raise _no_weights(folder)
-
-
-def _no_weights(folder: Path) -> ModelError:
-    pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
-    if pickles:
-        return ModelError(pickle_sentence(f"{folder} holds weights only as pickle ({_some(pickles)})", folder))
-    return ModelError(f"{folder} has no {WEIGHTS}; a model folder needs config.json, tokenizer.json and {WEIGHTS}.")
-
-
-def pickle_sentence(what: str, folder: Path) -> str:
-    """Why a pickle is refused, and how to convert the model in `folder` where it is trusted."""
-    return (
-        f"{what}, which can run code when opened and is never loaded here. Where you trust it, convert it once with "
-        'transformers: python -c "from transformers import AutoModelForCausalLM as M; '
-        f"M.from_pretrained(r'{folder}').save_pretrained(r'{folder}')\""
-    )
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

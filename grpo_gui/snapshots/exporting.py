@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from grpo_gui.errors import BadInputError, SnapshotError
-from grpo_gui.language.hf_loading import ADAPTER
+from grpo_gui.language.model_folder import ADAPTER
 from grpo_gui.snapshots.folders import entries_of, new_folder
 from grpo_gui.snapshots.loading import load_snapshot
 from grpo_gui.snapshots.manifest import MANIFEST, TRAINING_STATE, Manifest, manifest_to_json

@@ -10,12 +10,10 @@ from grpo_gui.errors import SnapshotError
 from grpo_gui.language.hf_loading import ModelOptions, open_policy
 from grpo_gui.language.hf_policy import HfPolicy
 from grpo_gui.language.loading import BUILTIN
+from grpo_gui.language.model_folder import PICKLES, pickle_sentence
 from grpo_gui.language.policy import LanguagePolicy
-from grpo_gui.language.weights import pickle_sentence
 from grpo_gui.snapshots.manifest import MANIFEST
 from grpo_gui.snapshots.verifying import verify
-
-_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
 
 def load_snapshot(folder: Path, device: torch.device | str) -> LanguagePolicy | HfPolicy:
@@ -50,6 +48,6 @@ def _options(config: Mapping[str, Any]) -> ModelOptions:
 
 
 def _of_file(path: Path) -> str:
-    if path.suffix in _PICKLES:
+    if path.suffix in PICKLES:
         return pickle_sentence(f"{path} is a pickle", path.parent)
     return f"{path} is a file; a snapshot is a folder with model.safetensors, config.json and tokenizer.json."

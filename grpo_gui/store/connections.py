@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from grpo_gui.errors import StoreError
+from grpo_gui.errors import MissingDatabaseError, StoreError
 from grpo_gui.store.failures import store_error
 from grpo_gui.store.schema import APPLICATION_ID, SCHEMA_VERSION, make_migrations
 
@@ -54,7 +54,9 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     """
     _check_place(path)
     if not path.exists():
-        raise StoreError(f"There is no database at {path}. Start a run to make it, or choose another database.")
+        raise MissingDatabaseError(
+            f"There is no database at {path}. Start a run to make it, or choose another database."
+        )
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     except sqlite3.Error as error:

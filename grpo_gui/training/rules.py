@@ -6,7 +6,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from grpo_gui.errors import BadInputError
+from grpo_gui.errors import BadInputError, ModelError
+from grpo_gui.language.model_folder import find_model
 from grpo_gui.tasks.gym_task import MISSING, REASONING_GYM
 from grpo_gui.tasks.making import TASK_NAMES, make_task
 from grpo_gui.tasks.rewards import REWARDS
@@ -116,10 +117,15 @@ def _reward(spec: RewardSpec) -> str | None:
 
 
 def _model(config: TrainConfig) -> str | None:
-    path = Path(config.model)
-    if config.model == "builtin" or _is(Path.is_dir, path) or (path.suffix == ".gguf" and _is(Path.is_file, path)):
+    if config.model == "builtin":
         return None
-    return f"There is no model folder {config.model!r}; choose a folder with a model, a GGUF file, or 'builtin'."
+    try:
+        find_model(Path(config.model))
+    except ModelError as error:
+        return str(error)
+    except OSError as error:  # a folder that may not be read
+        return f"The model {config.model!r} cannot be read ({error}); choose a folder with a model, or 'builtin'."
+    return None
 
 
 def _lora_rank(config: TrainConfig) -> str | None:

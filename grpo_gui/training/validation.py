@@ -105,7 +105,9 @@ def _typed(name: str, value: str) -> object:
     try:
         return json.loads(value.lower() if value.lower() in ("true", "false") else value)
     except json.JSONDecodeError as error:
-        raise BadInputError(f"{name}: {value!r} is not a value for this setting; see grpo-gui train --help.") from error
+        if value.startswith("["):
+            raise BadInputError(f"{name}: {value!r} is no JSON list ({error}).") from error
+        return value  # its reader says what it needs instead
 
 
 def _number_of(name: str, text: str) -> float:
@@ -119,7 +121,7 @@ def _read(name: str, value: object) -> Any:  # noqa: ANN401 - the type of the fi
     try:
         return _READERS[name](value)
     except (TypeError, ValueError, KeyError) as error:
-        raise BadInputError(f"{name}: {value!r} is not a value for this setting ({error}).") from error
+        raise BadInputError(f"{name}: {value!r} is not a value for this setting; {error}.") from error
 
 
 def _text(value: object) -> str:

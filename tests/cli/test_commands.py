@@ -78,7 +78,11 @@ def test_that_check_names_versions_and_database(trained):
         (["train", "--set", "num_generations=1"], "num_generations"),
         (["train", "--set", "learning_rate=nan"], "learning_rate"),
         (["train", "--device", "toaster"], "toaster"),
+        (["train", "--set", "learning_rate=abc"], "a number is needed"),
         (["train", "--task", "no-such-file.jsonl"], "no-such-file.jsonl"),
+        (["train", "--task", "nope"], "compare, sort, add, reverse, mix"),
+        (["train", "--model", "."], "config.json"),
+        (["runs", "--db", "no-such.db"], "no-such.db"),
         (["fly"], "fly"),
     ],
 )

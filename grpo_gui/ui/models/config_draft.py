@@ -24,6 +24,7 @@ class ConfigDraft(QObject):
         super().__init__()
         self._settings = settings
         self._unreadable: dict[str, str] = {}
+        self._data_problem: tuple[TrainConfig, str] | None = None
         self.branch: BranchPoint | None = None  # where the run leaves another one; None: it begins with its model
         self.config = self._with_settings(preset_config("default"))
 
@@ -85,7 +86,15 @@ class ConfigDraft(QObject):
     def problems(self) -> dict[str, str]:
         """Return a sentence per field that cannot be used; empty when the run can start."""
         of_branch = {} if self.branch is None else self.branch.problems(self.config)
-        return {**problems(self.config), **of_branch, **self._unreadable}
+        of_data = {}
+        if self._data_problem is not None and self._data_problem[0] == data_settings(self.config):
+            of_data = {"prompt_file": self._data_problem[1]}
+        return {**of_data, **problems(self.config), **of_branch, **self._unreadable}
+
+    def note_data(self, settings: TrainConfig, problem: str) -> None:
+        """Take what was wrong with the data of these `data_settings`, "" for nothing: the run cannot start with it."""
+        self._data_problem = (settings, problem) if problem else None
+        self.changed.emit()
 
     def advice(self) -> dict[str, str]:
         """Return a sentence per field with a consequence worth knowing."""
@@ -103,3 +112,14 @@ class ConfigDraft(QObject):
     def _with_settings(self, config: TrainConfig) -> TrainConfig:
         kept = self._settings
         return replace(config, device=kept.device, threads=kept.threads, eval_steps=kept.eval_steps)
+
+
+def data_settings(config: TrainConfig) -> TrainConfig:
+    """The default config with those settings of `config` that decide how its data are read."""
+    return replace(TrainConfig(), **{name: getattr(config, name) for name in _DATA_SETTINGS})
+
+
+_DATA_SETTINGS = (
+    *("task", "prompt_file", "model", "chat_template", "system_prompt", "max_completion_length", "seed", "rewards"),
+    *("lora_rank", "gradient_checkpointing"),
+)

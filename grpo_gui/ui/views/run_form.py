@@ -48,6 +48,7 @@ class RunForm(QScrollArea):
         self.card.start_clicked.connect(self.submit)
         self.card.all_settings.reward_files.bench_clicked.connect(self._open_bench)
         self.begin.database_clicked.connect(self.database_requested)
+        self.data.checked.connect(self.draft.note_data)
         self.draft.changed.connect(self._draft_changed)
         workspace.settings_changed.connect(self.draft.use_settings)
         workspace.torch_ready.connect(self._torch_ready)

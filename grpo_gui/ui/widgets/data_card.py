@@ -1,15 +1,17 @@
 """The first rows of the user's data as the model will see them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Protocol
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.data_rows import DataPreview, DataRow
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.formatting import count
+from grpo_gui.ui.models.config_draft import data_settings
+from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import label, mono
 
@@ -27,7 +29,12 @@ class DataReader(Protocol):
 
 
 class DataCard(Card):
-    """Shown while the task is a file; reads again where file, model, template or lengths change."""
+    """Shown while the task is a file; reads again where file, model, template or lengths change.
+
+    `checked` says what was wrong with the data that belong to a config's `data_settings`; "" for nothing.
+    """
+
+    checked = Signal(object, str)
 
     def __init__(self, read: DataReader) -> None:
         super().__init__("Your data as the model sees it")
@@ -36,6 +43,10 @@ class DataCard(Card):
         self._owed = False
         self.sentence = label("", "label", wrap=True)
         self.body.addWidget(self.sentence)
+        self.again = link("Read the file again", tooltip="After you have mended it.")
+        self.again.clicked.connect(self._read_again)
+        self.again.hide()
+        self.body.addWidget(self.again)
         self.texts = [mono("", 11) for _ in range(ROWS)]
         self.facts = [label("", "hint", wrap=True) for _ in range(ROWS)]
         for text, facts in zip(self.texts, self.facts, strict=True):
@@ -49,7 +60,7 @@ class DataCard(Card):
         if config.task != "file":
             self.hide()
             return
-        relevant = replace(TrainConfig(), **{name: getattr(config, name) for name in _RELEVANT})
+        relevant = data_settings(config)
         if relevant != self._shown:
             self._shown = relevant
             self._owed = True
@@ -65,17 +76,33 @@ class DataCard(Card):
         if self._owed and self._shown is not None and self.isVisible():
             self._owed = False
             self._fill("Reading\u2026", ())
-            self._read(self._shown, self._show, lambda failure: self._fill(failure.message, ()))
+            settings = self._shown
+            self._read(
+                settings,
+                lambda preview: self._show(settings, preview),
+                lambda failure: self._show_failure(settings, failure),
+            )
 
-    def _show(self, preview: DataPreview) -> None:
+    def _read_again(self) -> None:
+        self._owed = True
+        self._pay()
+
+    def _show_failure(self, settings: TrainConfig, failure: TaskFailure) -> None:
+        self._fill(failure.message, ())
+        self.again.show()
+        self.checked.emit(settings, failure.message)
+
+    def _show(self, settings: TrainConfig, preview: DataPreview) -> None:
         counted = "" if preview.count is None else f"{count(preview.count)} rows. "
         longest = max((row.tokens for row in preview.rows), default=0)
         self._fill(
             f"{counted}The first ones, with special tokens; the longest has {count(longest)} tokens.", preview.rows
         )
+        self.checked.emit(settings, "")
 
     def _fill(self, sentence: str, rows: tuple[DataRow, ...]) -> None:
         self.sentence.setText(sentence)
+        self.again.hide()
         for position, (text, facts) in enumerate(zip(self.texts, self.facts, strict=True)):
             row = rows[position] if position < len(rows) else None
             text.setVisible(row is not None)
@@ -86,9 +113,3 @@ class DataCard(Card):
                 cut = f", {count(row.cut)} tokens at its beginning are cut off" if row.cut else ""
                 answer = "no answer" if row.answer is None else f"answer {row.answer}"
                 facts.setText(f"{count(row.tokens)} tokens{cut}; {answer}")
-
-
-_RELEVANT = (
-    *("task", "prompt_file", "model", "chat_template", "system_prompt", "max_completion_length", "seed", "rewards"),
-    *("lora_rank", "gradient_checkpointing"),
-)

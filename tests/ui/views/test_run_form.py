@@ -7,6 +7,7 @@ from PySide6.QtCore import QPoint, Qt
 from grpo_gui.events import RunStatus, TrainerStatus
 from grpo_gui.settings import Settings
 from grpo_gui.training.config import RewardSpec
+from grpo_gui.training.data_rows import DataPreview, DataRow
 from grpo_gui.training.presets import PRESETS
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.branch_point import BranchPoint
@@ -265,3 +266,24 @@ def test_that_a_branch_can_become_a_run_of_its_own(form, launcher, qtbot):
     click(qtbot, form.card.start)
     qtbot.waitUntil(lambda: bool(launcher.started))
     assert launcher.snapshots == [None]
+
+
+def test_that_data_that_cannot_be_read_keep_the_run_from_starting_until_they_are_mended(
+    workspace, sampler, tmp_path, qtbot
+):
+    requests = []
+    form = RunForm(workspace, sampler, lambda *request: requests.append(request))
+    qtbot.addWidget(form)
+    form.show()
+    workspace.set_torch_ready("2.13.0", ("cpu",))
+    prompts = tmp_path / "prompts.jsonl"
+    prompts.write_text('{"prompt": 3}\n')
+    form.draft.use_config(replace(form.draft.config, task="file", prompt_file=str(prompts)))
+    qtbot.waitUntil(lambda: bool(requests))
+    assert form.card.start.isEnabled()
+    requests[-1][2](TaskFailure("prompts.jsonl, line 1: the prompt is no text.", ""))
+    assert not form.card.start.isEnabled()
+    assert form.card.prompt_file.input.problem.text() == "prompts.jsonl, line 1: the prompt is no text."
+    qtbot.mouseClick(form.data.again, Qt.MouseButton.LeftButton)
+    requests[-1][1](DataPreview((DataRow("1 + 1", "2", 3, 0),), 1))
+    assert form.card.start.isEnabled()

@@ -146,3 +146,5 @@ def test_that_the_data_card_shows_rows_as_the_model_sees_them_and_reads_again_on
     assert len(requests) == 2
     requests[1][2](TaskFailure("Line 3 is not JSON.", ""))
     assert card.sentence.text() == "Line 3 is not JSON."
+    card.again.click()
+    assert len(requests) == 3
