@@ -24,6 +24,7 @@ from grpo_gui.training.preview import preview
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.event_pump import EventPump
+from grpo_gui.ui.health_watch import HealthWatch
 from grpo_gui.ui.main_window import MainWindow, ViewMakers
 from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.views.run_form import RunForm
@@ -72,9 +73,10 @@ class Session(QObject):
         launcher = Launcher(opened.path, opened.writer, self.pump)
         self.workspace = Workspace(opened.path, settings, self.tasks, self.pump, opened.writer, launcher)
         self.workspace.runs = opened.runs
+        self._health = HealthWatch(self.workspace)
         self._snapshots = SnapshotWorker(self._threads)
         form = RunForm(self.workspace, self._sample, self._read_data)
-        makers = ViewMakers(_make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
+        makers = ViewMakers(self._make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
 
     def show(self, painted: Callable[[], None]) -> None:
@@ -107,6 +109,12 @@ class Session(QObject):
         """Threads that torch uses: those of the run that trains here, whose numbers depend on them."""
         config = config_of(self.workspace.trained_run)
         return self.workspace.settings.threads if config is None else config.threads
+
+    def _make_train_view(self, workspace: Workspace) -> QWidget:
+        _prepare_plots()
+        from grpo_gui.ui.views.train_view import TrainView
+
+        return TrainView(workspace, self._health)
 
     def _make_snapshots_view(self, workspace: Workspace) -> QWidget:
         _prepare_plots()
@@ -143,13 +151,6 @@ class _FirstPaint(QObject):
             self._window.removeEventFilter(self)
             QTimer.singleShot(0, self._function)
         return super().eventFilter(watched, event)
-
-
-def _make_train_view(workspace: Workspace) -> QWidget:
-    _prepare_plots()
-    from grpo_gui.ui.views.train_view import TrainView
-
-    return TrainView(workspace)
 
 
 def _make_completions_view(workspace: Workspace) -> tuple[QWidget, Callable[[], None]]:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from grpo_gui.store.records import RunRecord
+from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme
 from grpo_gui.ui.about import show_about
 from grpo_gui.ui.closing import CloseGuard
@@ -116,6 +117,11 @@ class MainWindow(QMainWindow):
         if config is not None:
             self.form.draft.use_config(config)
 
+    def show_form_with(self, config: TrainConfig) -> None:
+        """Show the form filled in with given settings."""
+        self.show_new_run()
+        self.form.draft.use_config(config)
+
     def show_branch(self, branch: BranchPoint) -> None:
         """Show the form for a run that begins in a snapshot of another one."""
         self.show_new_run()
@@ -189,6 +195,7 @@ class MainWindow(QMainWindow):
         workspace.view_requested.connect(self.show_view)
         workspace.new_run_requested.connect(self.show_new_run)
         workspace.branch_requested.connect(self.show_branch)
+        workspace.form_asked.connect(self.show_form_with)
         workspace.run_selected.connect(self._show_title)
         workspace.run_updated.connect(self._show_title)
         workspace.problem.connect(self._show_problem)

@@ -21,12 +21,17 @@ _NOT_FINITE_IN = ("loss", "grad_norm", "kl", "entropy", "reward")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: a number, what it is, a sentence below, and good, warn, bad or nothing as its tone."""
+    """One cell: a number, what it is, a sentence below, and good, warn, bad or nothing as its tone.
+
+    `shorter` are wordings of the sentence, and `short_unit` one of the unit, for a narrow window.
+    """
 
     headline: str
     unit: str
     sentence: str
     tone: str = ""
+    shorter: tuple[str, ...] = ()
+    short_unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +45,20 @@ class Change:
     @property
     def words(self) -> str:
         """+0.06 in 50 steps (likely +0.03 to +0.09)."""
-        moved = f"{number(self.change, sign=True)} in {count(self.steps)} steps"
+        return self.wordings[0]
+
+    @property
+    def wordings(self) -> tuple[str, ...]:
+        """The words, then shorter ones for a narrow window."""
+        moved = number(self.change, sign=True)
+        in_steps = f"{moved} in {count(self.steps)} steps"
         if math.isnan(self.margin):
-            return moved
+            return (in_steps,)
         low, high = self.change - self.margin, self.change + self.margin
         if low <= 0 <= high:
-            return f"{moved}, within the noise"
-        return f"{moved} (likely {number(low, sign=True)} to {number(high, sign=True)})"
+            return f"{in_steps}, within the noise", f"{moved}, within the noise"
+        span = f"{number(low, sign=True)} to {number(high, sign=True)}"
+        return f"{in_steps} (likely {span})", f"{in_steps} ({span})", f"{moved} ({span})"
 
 
 def change_of(series: MetricSeries, window: int = WINDOW_STEPS) -> Change | None:
@@ -70,7 +82,9 @@ def learning(run: RunSeries) -> Cell:
         return Cell(NOTHING, "held-out reward", "no step yet")
     change = change_of(series)
     value = series.last_value if series is held_out else series.last_smoothed(0.88)
-    return Cell(number(value), name, change.words if change is not None else "change after the next evaluation")
+    words = change.wordings if change is not None else ("change after the next evaluation",)
+    short = "held-out" if series is held_out else "in training"
+    return Cell(number(value), name, words[0], shorter=words[1:], short_unit=short)
 
 
 def signal(run: RunSeries) -> Cell:
@@ -100,10 +114,13 @@ def output(newest: ShownStep | None) -> Cell:
     size = len(completions) / len(newest.groups)
     truncated = sum(completion.truncated for completion in completions)
     sentence = f"{number(distinct, 1)} distinct of {size:g} per group, {truncated} truncated"
+    shorter = (f"{number(distinct, 1)} of {size:g} distinct, {truncated} truncated",)
     right = right_count(completions)
     if right is None:
-        return Cell(count(len(completions)), "completions in the last step", sentence)
-    return Cell(f"{count(right)} of {count(len(completions))}", "right in the last step", sentence)
+        unit, short = "completions in the last step", "completions"
+        return Cell(count(len(completions)), unit, sentence, shorter=shorter, short_unit=short)
+    headline = f"{count(right)} of {count(len(completions))}"
+    return Cell(headline, "right in the last step", sentence, shorter=shorter, short_unit="right")
 
 
 def drift(run: RunSeries) -> str:

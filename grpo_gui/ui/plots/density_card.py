@@ -13,6 +13,7 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import MINUS, number, percent
 from grpo_gui.ui.models.step_table import ADVANTAGE_LIMIT, BINS
 from grpo_gui.ui.plots.drawing import Drawing
+from grpo_gui.ui.plots.finding_marks import FindingMarks
 from grpo_gui.ui.plots.marks import ChangeMarks
 from grpo_gui.ui.plots.plot_area import PlotArea
 from grpo_gui.ui.plots.plot_menu import PlotMenu
@@ -47,6 +48,7 @@ class DensityCard(Card):
         self._image.setZValue(-10)
         self.area.addItem(self._image, ignoreBounds=True)
         self._changes = ChangeMarks(self.area, named=False)
+        self._findings = FindingMarks(self.area, named=False)
         self._histogram = HistogramStrip(self.area)
         row = QHBoxLayout()
         row.setSpacing(0)
@@ -72,7 +74,9 @@ class DensityCard(Card):
         """Draw the visible part of the run and bring the header up to date."""
         run, columns = self._axis.run, self.area.plot_width()
         self._draw_image(columns)
-        self._changes.draw(Drawing(run, self._axis, columns, 0.0, False, 1.0))
+        drawing = Drawing(run, self._axis, columns, 0.0, False, 1.0)
+        self._changes.draw(drawing)
+        self._findings.draw(drawing)
         self._histogram.set_counts(run.table.newest_counts(_HISTOGRAM_STEPS))
         self.update_header()
 
@@ -118,6 +122,7 @@ class DensityCard(Card):
     def _restyle(self) -> None:
         self.area.restyle()
         self._changes.restyle()
+        self._findings.restyle()
         stops, colors = zip(*theme.current().density_stops, strict=True)
         self._image.setColorMap(pg.ColorMap(stops, colors))
         self._histogram.update()

@@ -8,6 +8,7 @@ from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme
 from grpo_gui.ui.plots.drawing import Drawing
+from grpo_gui.ui.plots.finding_marks import FindingMarks
 from grpo_gui.ui.plots.layers import Extent, Layer, joined
 from grpo_gui.ui.plots.marks import ChangeMarks, GapMarks
 from grpo_gui.ui.plots.past import SeamMarks
@@ -46,6 +47,7 @@ class PlotCard(Card):
         self._gaps = GapMarks(self.area)
         self._changes = ChangeMarks(self.area, named=spec.key == "reward")
         self._seams = SeamMarks(self.area, named=spec.key == "reward")
+        self._findings = FindingMarks(self.area, named=spec.key == "reward")
         self.note = label("", "hint")
         self.note.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.note.setParent(self.area)
@@ -89,6 +91,7 @@ class PlotCard(Card):
         self._gaps.draw(drawing, self.spec.metrics or (self.spec.metric,))
         self._changes.draw(drawing)
         self._seams.draw(drawing)
+        self._findings.draw(drawing)
         self.update_header()
 
     def update_header(self) -> None:
@@ -170,6 +173,7 @@ class PlotCard(Card):
         self._gaps.restyle()
         self._changes.restyle()
         self._seams.restyle()
+        self._findings.restyle()
         for layer in self._layers:
             layer.restyle()
         self.note.setFont(theme.font(11))

@@ -20,6 +20,9 @@ ROWS: tuple[tuple[int, tuple[tuple[str, int], ...]], ...] = (
 _COLUMNS = 6
 _NARROW = 700  # below this width: two columns
 _LEAST_HEIGHT = 96
+_LEAST_COVER = 260
+_KEPT = ("reward", "advantage")  # that a cover leaves in sight
+_COVER_SHARE = 45
 
 
 class PlotGrid(QScrollArea):
@@ -30,6 +33,7 @@ class PlotGrid(QScrollArea):
         self._plots = dict(plots)
         self._hidden: frozenset[str] = frozenset()
         self._is_narrow = False
+        self._cover: QWidget | None = None
         page = QWidget()
         page.setProperty("look", "page")
         self._grid = QGridLayout(page)
@@ -57,6 +61,19 @@ class PlotGrid(QScrollArea):
         self._hidden = hidden & self._plots.keys()
         self._place()
 
+    def set_cover(self, cover: QWidget | None) -> None:
+        """Put a widget in the place of all plots but reward and advantage; None shows the plots again."""
+        if cover is self._cover:
+            return
+        if self._cover is not None:
+            self._grid.removeWidget(self._cover)
+            self._cover.hide()
+        self._cover = cover
+        if cover is not None:
+            cover.setMinimumHeight(theme.px(_LEAST_COVER))
+        self._place()
+        self.verticalScrollBar().setValue(0)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Change between three and two columns."""
         super().resizeEvent(event)
@@ -68,7 +85,7 @@ class PlotGrid(QScrollArea):
         rows = [row for row in self._rows() if row[1]]
         for key, plot in self._plots.items():
             self._grid.removeWidget(plot)
-            plot.setVisible(key not in self._hidden)
+            plot.setVisible(key not in self._left_out())
         for number in range(self._grid.rowCount()):
             self._grid.setRowStretch(number, 0)
         for number, (share, cells) in enumerate(rows):
@@ -80,14 +97,23 @@ class PlotGrid(QScrollArea):
                 self._grid.addWidget(self._plots[key], number, column, 1, span)
                 self._plots[key].area.show_x_ticks(not same_columns)
                 column += span
+        if self._cover is not None:
+            self._grid.addWidget(self._cover, len(rows), 0, 1, _COLUMNS)
+            self._grid.setRowStretch(len(rows), _COVER_SHARE)
+            self._cover.show()
+
+    def _left_out(self) -> frozenset[str]:
+        covered = frozenset() if self._cover is None else frozenset(self._plots) - frozenset(_KEPT)
+        return self._hidden | covered
 
     def _rows(self) -> list[tuple[int, list[tuple[str, int]]]]:
+        left_out = self._left_out()
         if self._is_narrow:
-            shown = [(share, key) for share, cells in ROWS for key, _ in cells if key not in self._hidden]
+            shown = [(share, key) for share, cells in ROWS for key, _ in cells if key not in left_out]
             first = len(shown) % 2  # of an odd number the first one gets a row of its own
             lines = [shown[:first], *(shown[place : place + 2] for place in range(first, len(shown), 2))]
             return [(line[0][0], _filled([(key, 3) for _, key in line])) for line in lines if line]
-        return [(share, _filled([cell for cell in cells if cell[0] not in self._hidden])) for share, cells in ROWS]
+        return [(share, _filled([cell for cell in cells if cell[0] not in left_out])) for share, cells in ROWS]
 
 
 def _filled(cells: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:

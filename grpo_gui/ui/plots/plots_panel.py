@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton, QVBoxL
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count
+from grpo_gui.ui.models.finding_mark import FindingMark
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.step_table import AxisKind
 from grpo_gui.ui.plots.density_card import DensityCard
@@ -78,6 +79,11 @@ class PlotsPanel(QWidget):
         """Mark a step in every plot, moving the axis when it is out of view, or take the mark away."""
         self.axis.mark(step)
 
+    def show_findings(self, marks: tuple[FindingMark, ...], card: QWidget | None) -> None:
+        """Mark findings on the axis; `card` covers the lower rows, None gives them back to the plots."""
+        self.axis.findings = marks
+        self.grid.set_cover(card)
+
     def set_hidden(self, hidden: frozenset[str]) -> None:
         """Leave these plots out, by key."""
         for key, action in self._plot_actions.items():
@@ -94,7 +100,7 @@ class PlotsPanel(QWidget):
         self._bar.insertWidget(0, widget)
 
     def _make_bar(self) -> QHBoxLayout:
-        self.axis_choice = SegmentedControl([(kind.value, kind.value) for kind in AxisKind], "step", "Axis")
+        self.axis_choice = SegmentedControl([(kind, kind) for kind in _AXIS_TIPS], "step", "Axis")
         for value, tip in _AXIS_TIPS.items():
             self.axis_choice.set_tooltip(value, tip)
         self.axis_choice.changed.connect(lambda value: self.axis.set_kind(AxisKind(value)))
@@ -169,7 +175,8 @@ class PlotsPanel(QWidget):
 
     def _version(self) -> object:
         axis = self.axis
-        return id(axis.run), axis.run.version, axis.range, axis.kind, self.smoothing, self.replaced.isChecked()
+        drawn = id(axis.run), axis.run.version, axis.range, axis.kind, self.smoothing, self.replaced.isChecked()
+        return *drawn, axis.findings
 
     def _timer(self, interval_ms: int, function: Callable[[], None], *, single: bool = False) -> QTimer:
         timer = QTimer(self)

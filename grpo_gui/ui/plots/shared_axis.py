@@ -3,6 +3,7 @@
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from grpo_gui.ui.models.finding_mark import FindingMark
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.step_table import AxisKind
 from grpo_gui.ui.plots.ticks import Range, follow_range
@@ -29,6 +30,7 @@ class SharedAxis(QObject):
         self.range: Range = follow_range(0)
         self.cursor_step: int | None = None
         self.marked_step: int | None = None  # of the group that is held
+        self.findings: tuple[FindingMark, ...] = ()  # open ones, drawn by every plot
 
     def set_run(self, run: RunSeries) -> None:
         """Show another run from its beginning."""

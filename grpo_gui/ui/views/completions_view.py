@@ -84,6 +84,7 @@ class CompletionsView(QWidget):
         workspace.run_selected.connect(self._show_run)
         workspace.run_updated.connect(self._update_run)
         workspace.completion_selected.connect(self.open_completion)
+        workspace.completions_asked.connect(self.list.set_query)
         self.no_run.clicked.connect(workspace.new_run_requested)
         self.list.restarted.connect(self._restarted)
         self.list.table.chosen.connect(self._chosen)

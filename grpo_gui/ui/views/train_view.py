@@ -6,11 +6,16 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLay
 from grpo_gui.events import RunStatus
 from grpo_gui.store.records import CompletionRef, RunRecord
 from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.health_watch import HealthWatch
 from grpo_gui.ui.models.group_focus import GroupFocus
+from grpo_gui.ui.models.run_health import RunHealth
 from grpo_gui.ui.models.run_model import RunModel
 from grpo_gui.ui.models.shown_step import ShownStep
 from grpo_gui.ui.plots.plots_panel import PlotsPanel
+from grpo_gui.ui.views.diagnosis_page import DiagnosisPage
+from grpo_gui.ui.views.train_findings import TrainFindings
 from grpo_gui.ui.widgets.batch_map import BatchMap
+from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.empty_state import EmptyState
 from grpo_gui.ui.widgets.labels import label
@@ -30,9 +35,9 @@ _ENDED = "This run ended before its first step."
 class TrainView(QWidget):
     """Shows the workspace's selected run, live or finished."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, watch: HealthWatch) -> None:
         super().__init__()
-        self._workspace = workspace
+        self._workspace, self.watch = workspace, watch
         self.model = RunModel(workspace)
         self.focus = GroupFocus(workspace)
         self.panel = RunPanel()
@@ -40,7 +45,8 @@ class TrainView(QWidget):
         self.plots = PlotsPanel()
         self.group = NewestGroup(self.focus)
         self.map = BatchMap(self.focus)
-        self._map_card = Card("This step")
+        self.findings = TrainFindings(workspace, watch, self.model, self.plots, self._can_change_selected)
+        self._map_card, self._findings_card = Card("This step"), Card("Findings")
         self._hint = label(_NO_GROUP, "hint", wrap=True)
         self.empty = EmptyState("", "Start a new run")
         self._shown_status: RunStatus | None = None
@@ -75,6 +81,8 @@ class TrainView(QWidget):
         self._pages = QStackedWidget()
         self._pages.addWidget(center)
         self._pages.addWidget(self.empty)
+        self.diagnosis = DiagnosisPage(self._workspace, self.watch, self.plots.axis)
+        self._pages.addWidget(self.diagnosis)
         return self._pages
 
     def _right(self) -> QScrollArea:
@@ -85,7 +93,10 @@ class TrainView(QWidget):
         column = QVBoxLayout(page)
         column.setContentsMargins(0, tokens.GAP, 0, tokens.GAP)
         column.setSpacing(tokens.GAP)
-        for part in (self._hint, self.group, self._map_card):
+        self._findings_card.body.addWidget(self.findings.list)
+        self.all_link = link("All", tooltip="All findings, self-checks, wasted work, and what other settings would do.")
+        self._findings_card.header.add_widget(self.all_link)
+        for part in (self._hint, self.group, self._map_card, self._findings_card):
             column.addWidget(part)
         column.addStretch(1)
         scroll = QScrollArea()
@@ -119,12 +130,19 @@ class TrainView(QWidget):
         self.panel.hyperparameters.asked.connect(workspace.post)
         self.map.group_chosen.connect(focus.choose)
         self.empty.clicked.connect(workspace.new_run_requested)
+        self.watch.changed.connect(self._health_changed)
+        self.cells.findings_asked.connect(self._show_findings)
+        self.cells.details_asked.connect(self.show_diagnosis)
+        self.all_link.clicked.connect(self.show_diagnosis)
+        self.diagnosis.left.connect(self.show_plots)
+        self.diagnosis.finding_asked.connect(self.show_finding)
         self.group.completion_opened.connect(self._open_among_completions)
 
     def _open(self) -> None:
         """Another run: everything anew."""
         self.focus.clear()
         self.plots.set_run(self.model.series, self.model.config)
+        self.diagnosis.show_run(self._workspace.run, self.model.config)
         self._show_changes()
         self._show_notes()
         self.plots.refresh()
@@ -137,7 +155,7 @@ class TrainView(QWidget):
 
     def _show_words(self) -> None:
         """What changes with every step but need not be read thirty times a second."""
-        self.cells.refresh(self.model.series, self.model.newest)
+        self.cells.refresh(self.model.series, self.model.newest, self.watch.health)
         self._show_page()
         if self._workspace.run is not None:
             self._show_run(self._workspace.run)
@@ -145,7 +163,8 @@ class TrainView(QWidget):
     def _show_page(self) -> None:
         """The plots once there is a point, or a sentence that says why there is none."""
         run, has_points = self._workspace.run, bool(self.model.series.names)
-        self._pages.setCurrentIndex(0 if has_points or self.model.is_loading else 1)
+        if self._pages.currentWidget() is not self.diagnosis or not has_points:
+            self._pages.setCurrentIndex(0 if has_points or self.model.is_loading else 1)
         self.panel.setEnabled(run is not None)
         is_alive = run is not None and run.status.is_active
         self.empty.action.setVisible(not is_alive)
@@ -183,6 +202,36 @@ class TrainView(QWidget):
     def _add_note(self, text: str) -> None:
         held = self.focus.step.step if self.focus.held and self.focus.step is not None else None
         self._workspace.add_note(self.model.series.newest_step if held is None else held, text)
+
+    # --- findings
+
+    def show_diagnosis(self) -> None:
+        """Show all that is known of the run's health in the place of the plots."""
+        self._pages.setCurrentWidget(self.diagnosis)
+
+    def show_plots(self) -> None:
+        """Leave the page of the diagnosis."""
+        self._pages.setCurrentIndex(0)
+        self._show_page()
+
+    def show_finding(self, detector: str) -> None:
+        """Open the card of a finding over the lower plots."""
+        self.show_plots()
+        self.findings.open(detector)
+
+    def _health_changed(self, health: RunHealth) -> None:
+        self._findings_card.setVisible(bool(health.rows))
+        count_open = len(health.open)
+        self._findings_card.header.set_hint(f"{count_open} open" if count_open else "none open")
+        self.cells.refresh(self.model.series, self.model.newest, health)
+
+    def _show_findings(self) -> None:
+        if not self.findings.open_first():
+            self.show_diagnosis()
+
+    def _can_change_selected(self) -> bool:
+        run = self._workspace.run
+        return run is not None and self._can_change(run)
 
     # --- groups
 

@@ -15,6 +15,7 @@ from grpo_gui.store.records import CompletionRef, GroupRef, NewRun
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.validation import config_to_json
 from grpo_gui.ui.background_tasks import BackgroundTasks
+from grpo_gui.ui.health_watch import HealthWatch
 from grpo_gui.ui.views.train_view import TrainView
 from grpo_gui.ui.workspace import Workspace
 from tests.ui import synthetic_run
@@ -58,7 +59,7 @@ def open_view(qtbot, stored):
     """Open the view on a run and wait until the run is read."""
 
     def opened(run_id: int | None, width: int = 1360, height: int = 834) -> TrainView:
-        view = TrainView(stored)
+        view = TrainView(stored, HealthWatch(stored))
         qtbot.addWidget(view)
         view.resize(width, height)
         with qtbot.waitExposed(view):
