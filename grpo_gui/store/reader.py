@@ -8,6 +8,7 @@ from grpo_gui.store import (
     completion_reads,
     diagnosis_reads,
     group_reads,
+    outside_reads,
     rating_reads,
     router_reads,
     run_reads,
@@ -29,7 +30,7 @@ from grpo_gui.store.records import (
     StepTotals,
 )
 from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
-from grpo_gui.store.records_rating import RatableGroup
+from grpo_gui.store.records_outside import OutsideRun, SourceRecord
 from grpo_gui.store.records_router import DecisionQuery, DecisionRecord, RouterLogEntry, WeightPoint
 from grpo_gui.store.records_runs import BinnedRun, RankedGroup, SharedPrompt, Sparkline
 from grpo_gui.store.records_snapshots import PairRating, PairRef, SeamRecord, SnapshotRecord
@@ -146,6 +147,22 @@ class StoreReader:
     def router_weights(self, query_class: str, model: str) -> tuple[WeightPoint, ...]:
         """A weight of the router after each rating that moved it, in order."""
         return router_reads.weight_history(self._connection, query_class, model)
+
+    def outside_run(self, run_id: int) -> OutsideRun | None:
+        """Where a run came from; None for a run of this program."""
+        return outside_reads.outside_run(self._connection, run_id)
+
+    def find_outside_run(self, place: str, digest: str = "") -> OutsideRun | None:
+        """The newest run that was read from a place, else one with the same content."""
+        return outside_reads.find_outside_run(self._connection, place, digest)
+
+    def outside_sources(self, run_id: int) -> tuple[SourceRecord, ...]:
+        """How far each file of a run made elsewhere was read, by name."""
+        return outside_reads.sources(self._connection, run_id)
+
+    def raw_names(self, run_id: int) -> dict[str, str]:
+        """How the program that made a run calls its metrics, by our names; empty for a run of this program."""
+        return outside_reads.raw_names(self._connection, run_id)
 
     def group_ratings(self, run_id: int | None = None, after_id: int = 0) -> tuple[StoredRating, ...]:
         """The log of ratings of a run's groups, or of all runs, after an id, oldest first.

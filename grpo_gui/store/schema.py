@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from grpo_gui.store import schema_diagnosis, schema_rating, schema_router, schema_runs, schema_snapshots
+from grpo_gui.store import schema_diagnosis, schema_outside, schema_rating, schema_router, schema_runs, schema_snapshots
 
 if TYPE_CHECKING:
     from sqlite_utils import Database, Migrations
 
-SCHEMA_VERSION = 6  # kept in PRAGMA user_version; one more with every migration
+SCHEMA_VERSION = 7  # kept in PRAGMA user_version; one more with every migration
 APPLICATION_ID = 0x4752504F  # "GRPO", kept in PRAGMA application_id: tells our databases from others
 
 # Conventions of all tables:
@@ -258,22 +258,20 @@ def make_migrations() -> "Migrations":
 
     @migrations()
     def v4_router(db: "Database") -> None:
-        for script in (schema_router.TABLES, schema_router.INDEXES):
-            run_statements(db, script)
-        for trigger in schema_router.triggers():
-            db.execute(trigger)
-        db.execute("PRAGMA user_version = 4")
+        _extend(db, 4, (schema_router.TABLES, schema_router.INDEXES), schema_router.triggers())
 
     @migrations()
     def v5_runs(db: "Database") -> None:
-        for script in (schema_runs.TABLES, schema_runs.INDEXES):
-            run_statements(db, script)
-        db.execute("PRAGMA user_version = 5")
+        _extend(db, 5, (schema_runs.TABLES, schema_runs.INDEXES))
 
     @migrations()
     def v6_ratings(db: "Database") -> None:
         scripts = schema_rating.TABLES, schema_rating.INDEXES
         _extend(db, 6, scripts, schema_rating.triggers())
+
+    @migrations()
+    def v7_outside(db: "Database") -> None:
+        _extend(db, 7, (schema_outside.TABLES, schema_outside.INDEXES))
 
     return migrations
 

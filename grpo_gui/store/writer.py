@@ -14,12 +14,22 @@ from grpo_gui.errors import GrpoGuiError, StoreError
 from grpo_gui.events import Event
 from grpo_gui.rating_events import RatingEvent
 from grpo_gui.router_events import RouterEvent
-from grpo_gui.store import diagnosis_writes, failures, rating_writes, router_writes, run_writes, snapshot_writes
+from grpo_gui.store import (
+    diagnosis_writes,
+    failures,
+    outside_writes,
+    rating_writes,
+    router_writes,
+    run_writes,
+    snapshot_writes,
+)
 from grpo_gui.store.connections import connect_writer
 from grpo_gui.store.event_queue import Call, EventQueue
 from grpo_gui.store.inserts import EventInserter
+from grpo_gui.store.outside_writes import OutsideInserter
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.records_diagnosis import FindingRecord
+from grpo_gui.store.records_outside import OutsideBatch, OutsideRun
 from grpo_gui.store.records_snapshots import PairRating
 from grpo_gui.store.shelf_calls import ShelfCalls
 
@@ -59,6 +69,7 @@ class StoreWriter(ShelfCalls):
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._connection: sqlite3.Connection
         self._inserter: EventInserter
+        self._outside: OutsideInserter
         self._file: tuple[int, int]  # device and inode
 
     @classmethod
@@ -188,6 +199,22 @@ class StoreWriter(ShelfCalls):
         """Take back a rating of a pair."""
         self._call(lambda: snapshot_writes.undo_rating(self._connection, rating_id))
 
+    def save_outside_run(self, run: OutsideRun) -> None:
+        """Note where a run was made elsewhere, and how complete it is."""
+        self._call(lambda: outside_writes.save_outside_run(self._connection, run))
+
+    def write_outside(self, run_id: int, batch: OutsideBatch) -> None:
+        """Write what was read of a run made elsewhere, all or nothing; writing it twice changes nothing."""
+        try:
+            self._call(lambda: self._outside.apply(run_id, batch))
+        except StoreError:
+            self._outside.forget()
+            raise
+
+    def set_times(self, run_id: int, created_s: float, ended_s: float | None) -> None:
+        """Give a run the times at which it really began and ended."""
+        self._call(lambda: outside_writes.set_times(self._connection, run_id, created_s, ended_s))
+
     def mark_dead_runs(self) -> list[int]:
         """Mark as interrupted the active runs whose process is gone; return their ids."""
         return self._call(lambda: run_writes.mark_dead_runs(self._connection))
@@ -216,6 +243,7 @@ class StoreWriter(ShelfCalls):
             place = self.path.stat()
             self._file = (place.st_dev, place.st_ino)
             self._inserter = EventInserter(self._connection)
+            self._outside = OutsideInserter(self._connection)
             self._transaction(lambda: run_writes.mark_dead_runs(self._connection))
             self._ready = True
         except StoreError as error:

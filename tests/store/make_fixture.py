@@ -30,6 +30,7 @@ from grpo_gui.router_events import (
     RouterWeightsMoved,
 )
 from grpo_gui.store.records_diagnosis import FindingRecord
+from grpo_gui.store.records_outside import OutsideBatch, OutsideRun, SourceRecord
 from grpo_gui.store.records_snapshots import PairRating, PairRef
 from grpo_gui.store.schema import SCHEMA_VERSION
 from grpo_gui.store.writer import StoreWriter
@@ -87,6 +88,8 @@ def fill(path):
             RouterRolledBack(),
         )
     )
+    writer.save_outside_run(OutsideRun(run_id, "/old/place", "trl", "abc", "All of it."))
+    writer.write_outside(run_id, OutsideBatch(sources=(SourceRecord("a.jsonl", "1:2:x", 3, "{}", "a problem"),)))
     writer.close()
 
 
