@@ -49,3 +49,14 @@ class StoredRating:
     is_undone: bool  # a later entry takes it back
     used_step: int | None  # the step whose update learned from it
     expired_step: int | None  # the step at which it was too old, or its group too unlikely, to learn from
+
+
+@dataclass(frozen=True, slots=True)
+class RatableGroup:
+    """A stored group as the queue of ratings needs it. `program` must stay hidden until the group is rated."""
+
+    ref: GroupRef
+    task: str
+    prompt: str
+    texts: tuple[str, ...]
+    program: tuple[float | None, ...]  # weighted reward of all sources but the human one; None: none spoke

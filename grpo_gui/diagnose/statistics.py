@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from grpo_gui.distributions import incomplete_beta, upper_gamma
+
 Float64Array = npt.NDArray[np.float64]
 
 
@@ -75,7 +77,7 @@ def normal_p(z: float) -> float:
 
 def student_p(t: float, freedom: float) -> float:
     """Two-sided p of Student's t with `freedom` > 0 degrees of freedom."""
-    return _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
+    return incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
 
 
 def welch_p(first: tuple[float, float, int], second: tuple[float, float, int]) -> float:
@@ -105,7 +107,7 @@ def sign_test_p(positive: int, negative: int) -> float:
 def chi_square_p(counts: Float64Array, expected: Float64Array) -> float:
     """Return p of Pearson's chi-square that counts are as expected."""
     statistic = float(((counts - expected) ** 2 / expected).sum())
-    return _upper_gamma((len(counts) - 1) / 2, statistic / 2)
+    return upper_gamma((len(counts) - 1) / 2, statistic / 2)
 
 
 def ranks(values: npt.NDArray[np.float64]) -> Float64Array:
@@ -138,43 +140,3 @@ def median(values: Float64Array) -> float:
     ordered = np.sort(values)
     middle = len(ordered) // 2
     return float(ordered[middle]) if len(ordered) % 2 else float(ordered[middle - 1] + ordered[middle]) / 2
-
-
-def _incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function (Numerical Recipes, section 6.4)."""
-    if x <= 0.0 or x >= 1.0:
-        return 0.0 if x <= 0.0 else 1.0
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
-    if x > (a + 1) / (a + b + 2):
-        return 1.0 - _incomplete_beta(1 - x, b, a)
-    return front * _beta_fraction(x, a, b) / a
-
-
-def _beta_fraction(x: float, a: float, b: float) -> float:
-    tiny = 1e-300
-    c, d = 1.0, 1.0 / (1.0 - (a + b) * x / (a + 1) or tiny)
-    result = d
-    for m in range(1, 300):
-        for numerator in (
-            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
-            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
-        ):
-            d = 1.0 / (1.0 + numerator * d or tiny)
-            c = 1.0 + numerator / c or tiny
-            result *= c * d
-        if abs(c * d - 1.0) < 1e-12:
-            break
-    return result
-
-
-def _upper_gamma(a: float, x: float) -> float:
-    """The regularised upper incomplete gamma function by its series; for x up to some hundreds."""
-    if x <= 0:
-        return 1.0
-    term = total = 1.0 / a
-    n = a
-    while term > total * 1e-14:
-        n += 1
-        term *= x / n
-        total += term
-    return max(0.0, 1.0 - total * math.exp(-x + a * math.log(x) - math.lgamma(a)))

@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping
 
 from grpo_gui.events import GroupRef
-from grpo_gui.rating_events import PairResult, RatingEvent, StoredRating
+from grpo_gui.rating_events import PairResult, RatableGroup, RatingEvent, StoredRating
 from grpo_gui.store.encoding import SqlValue, decode_text
 from grpo_gui.store.reading import ReadConnection, Row
-from grpo_gui.store.records_rating import RatableGroup
 
 _WHERE = "g.superseded = 0 AND r.id > :after AND (:run IS NULL OR g.run_id = :run)"
 _RATINGS = f"""SELECT r.id, g.run_id, g.step, g.position, r.rater, r.mode, r.shown_s, r.first_key_s, r.submitted_s,
