@@ -39,7 +39,7 @@ $(VENV)/.installed: $(VENV)/.torch pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.torch pyproject.toml constraints.txt
 	@.ci/system-libraries
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,trl,test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,trl,router,test]'
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -104,6 +104,30 @@ class RouterModelRenamed:
 
 
 @dataclass(frozen=True, slots=True)
+class RouterModelAdded:
+    """A model can be asked from here on, or in another way than before.
+
+    `location` is a folder, "builtin", "expert:NAME" for a shipped one, or the model's name at the endpoint.
+    `key_source` says where an endpoint's key is: empty (it needs none), "keyring", or "env:NAME"; the key itself is
+    never kept here.
+    """
+
+    name: str
+    kind: str  # built-in, snapshot, endpoint
+    location: str
+    endpoint_url: str
+    key_source: str
+    cost_per_1000_tokens: float
+
+
+@dataclass(frozen=True, slots=True)
+class RouterModelRemoved:
+    """A model is not asked any more; its history stays."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class RouterNetworkStarted:
     """A candidate network begins with nothing learned. `config` is the JSON of its options."""
 
@@ -148,6 +172,8 @@ RouterEvent = (
     | RouterTradeOffSet
     | RouterModeSet
     | RouterModelRenamed
+    | RouterModelAdded
+    | RouterModelRemoved
     | RouterNetworkStarted
     | RouterNetworkStepped
     | RouterPromoted

@@ -29,5 +29,5 @@ class Launcher:
         return start_background(run_id, self._database, self._writer)
 
     def attach(self, run: RunRecord) -> TrainerHandle | None:
-        """Return a handle for an active run of a background process; a headless one takes no commands."""
-        return None if run.origin == "headless" else BackgroundHandle(run.id, self._database, self._writer)
+        """Return a handle for an active run of a background process; a headless one and the router take no commands."""
+        return None if run.origin in ("headless", "router") else BackgroundHandle(run.id, self._database, self._writer)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from grpo_gui.app.launcher import Launcher
+from grpo_gui.app.router_engine import RouterWorker
 from grpo_gui.app.snapshot_engine import SnapshotWorker
 from grpo_gui.events import GroupSample
 from grpo_gui.paths import window_state_file
@@ -75,6 +76,7 @@ class Session(QObject):
         self.workspace.runs = opened.runs
         self._health = HealthWatch(self.workspace)
         self._snapshots = SnapshotWorker(self._threads)
+        self._router = RouterWorker(opened.path, opened.writer, self._threads, settings.device)
         form = RunForm(self.workspace, self._sample, self._read_data)
         makers = ViewMakers(self._make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
@@ -100,6 +102,7 @@ class Session(QObject):
             self.workspace.handle.stop(STOP_TIMEOUT_S)
         self.pump.stop()
         self._snapshots.close()
+        self._router.close()
         self.tasks.close()
         self._opened.writer.close()
         self._opened.lock.release()

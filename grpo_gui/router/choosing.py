@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from grpo_gui.errors import BadInputError
-from grpo_gui.router.context import RoutingContext, explain_query_class
+from grpo_gui.router.context import QueryClass, RoutingContext, explain_query_class
 
 
 def checked_models(models: Sequence[str]) -> tuple[str, ...]:
@@ -24,14 +24,16 @@ def checked_models(models: Sequence[str]) -> tuple[str, ...]:
     return candidates
 
 
-def class_of(context: RoutingContext, query_class: str | None) -> tuple[str, str]:
-    """The class of a query and the reason for it, a clause that follows "because".
+def class_of(context: RoutingContext, query_class: str | QueryClass | None) -> tuple[str, str]:
+    """The class of a query and the reason for it, a clause that follows "because"; a given class comes first.
 
     Raises:
         BadInputError: a class was given that is empty.
     """
     if query_class is None:
         return explain_query_class(context)
+    if isinstance(query_class, QueryClass):
+        return query_class
     if not query_class:
         raise BadInputError("The query class is empty; give it a name.")
     return query_class, "it was given with the query"

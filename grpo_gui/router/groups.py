@@ -12,6 +12,7 @@ from grpo_gui.router.state import RouterState
 from grpo_gui.router_events import RouterDecided, RouterRated
 
 AUDIT_ONE_IN = 4  # decisions: they judge the candidate, and never train it
+LEAST_DECISIONS = 50  # rated audit decisions before a candidate can be judged
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,13 @@ from grpo_gui.errors import BadInputError
 from grpo_gui.grpo.advantages import Float64Array
 from grpo_gui.grpo.rollout_metrics import rollout_metrics
 from grpo_gui.router.features import FeatureCache, feature_source
-from grpo_gui.router.groups import AUDIT_ONE_IN, TrainingGroup, audit_log, training_groups
+from grpo_gui.router.groups import AUDIT_ONE_IN, LEAST_DECISIONS, TrainingGroup, audit_log, training_groups
 from grpo_gui.router.network import MASKED, BatchResult, CandidateNetwork, NetworkBatch
 from grpo_gui.router.network_config import NetworkConfig
 from grpo_gui.router.off_policy import Estimate, PolicyValue, bootstrap, doubly_robust_terms, policy_value
 from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router.state import LEARN, LOCKED, Scorer
 from grpo_gui.router_events import RouterDecided, RouterNetworkStarted, RouterNetworkStepped
-
-LEAST_DECISIONS = 50  # rated audit decisions before a candidate can be judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,11 @@ class NetworkLearner:
     def digest(self) -> str:
         """The sha256 of the weights; empty before the first step."""
         return "" if self._network is None else self._network.digest()
+
+    @property
+    def parameters(self) -> int:
+        """How many numbers are trained; 0 before the first step."""
+        return 0 if self._network is None else self._network.parameters
 
     def step(self) -> NetworkStep | None:
         """Train on a batch of the rated groups.

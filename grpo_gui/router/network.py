@@ -58,6 +58,11 @@ class CandidateNetwork:
         self._net = self._made(inputs, seed)
         self._optimizer = self._made_optimizer()
 
+    @property
+    def parameters(self) -> int:
+        """How many numbers are trained."""
+        return sum(parameter.numel() for parameter in self._net.parameters())
+
     def know(self, models: Sequence[str]) -> None:
         """Add outputs for models that are new; they begin with logit 0."""
         new = [model for model in models if model not in self.models]

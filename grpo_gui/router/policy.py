@@ -10,7 +10,7 @@ from grpo_gui.grpo.advantages import Float64Array
 from grpo_gui.router.arms import Beliefs
 from grpo_gui.router.choosing import checked_models, class_of, uniforms
 from grpo_gui.router.config import RouterConfig
-from grpo_gui.router.context import RoutingContext, derive_query_class
+from grpo_gui.router.context import QueryClass, RoutingContext, derive_query_class
 from grpo_gui.router.drift import DriftLevel
 from grpo_gui.router.explanation import Explanation, WeightMap, explain, weight_map
 from grpo_gui.router.rewards import Outcome, TradeOff
@@ -90,7 +90,7 @@ class RouterPolicy:
         models: Sequence[str],
         count: int | None = None,
         *,
-        query_class: str | None = None,
+        query_class: str | QueryClass | None = None,
     ) -> RouterDecided:
         """Choose the models to ask (`group_size`, or `count`, or all) by the Thompson sampler, and record it.
 
@@ -240,7 +240,9 @@ class RouterPolicy:
 
     # -- explaining -------------------------------------------------------------------------------
 
-    def explain(self, context: RoutingContext, models: Sequence[str], query_class: str | None = None) -> Explanation:
+    def explain(
+        self, context: RoutingContext, models: Sequence[str], query_class: str | QueryClass | None = None
+    ) -> Explanation:
         """Class and why; for each model weight, probability, propensity, quality, counts: without deciding anything.
 
         Raises:
@@ -271,7 +273,7 @@ class RouterPolicy:
         context: RoutingContext,
         models: Sequence[str],
         count: int | None,
-        query_class: str | None,
+        query_class: str | QueryClass | None,
         *,
         thompson: bool,
     ) -> RouterDecided:

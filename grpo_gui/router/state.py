@@ -19,6 +19,8 @@ from grpo_gui.router_events import (
     RouterDecided,
     RouterEvent,
     RouterImported,
+    RouterModelAdded,
+    RouterModelRemoved,
     RouterModelRenamed,
     RouterModeSet,
     RouterNetworkStarted,
@@ -87,6 +89,7 @@ class RouterState:
         self.promotions = 0
         self.renames: list[tuple[str, str]] = []
         self.active_versions: list[int] = []
+        self.models: dict[str, RouterModelAdded] = {}  # that can be asked, for those who ask them
 
     @property
     def policy_name(self) -> str:
@@ -113,8 +116,8 @@ class RouterState:
                 self._learn_again()
             case RouterModeSet():
                 self._set_mode(event.mode)
-            case RouterModelRenamed():
-                self._rename(event)
+            case RouterModelAdded() | RouterModelRemoved() | RouterModelRenamed():
+                self._change_models(event)
             case RouterPromoted():
                 self.scorers.append(self._load_network(event.network))
                 self.promotions = event.version
@@ -229,11 +232,22 @@ class RouterState:
                 self.groups.append(event)
                 self._learn(event)
 
+    def _change_models(self, event: RouterModelAdded | RouterModelRemoved | RouterModelRenamed) -> None:
+        match event:
+            case RouterModelAdded():
+                self.models[event.name] = event
+            case RouterModelRemoved():
+                self.models.pop(event.name, None)
+            case RouterModelRenamed():
+                self._rename(event)
+
     def _rename(self, event: RouterModelRenamed) -> None:
         self.check_rename(event)
         self.renames.append((event.old, event.new))
         self.arms.rename(event.old, event.new)
         names: Mapping[str, str] = {event.old: event.new}
+        asked = (replace(model, name=names.get(model.name, model.name)) for model in self.models.values())
+        self.models = {model.name: model for model in asked}
         self.decisions = {number: _renamed_decision(made, names) for number, made in self.decisions.items()}
         self.groups = [_renamed_rating(group, names) for group in self.groups]
         self.waiting = [_renamed_rating(group, names) for group in self.waiting]
@@ -248,9 +262,9 @@ class RouterState:
         Raises:
             BadInputError: the old name is not known, or the new one is taken.
         """
-        if event.old not in self.arms.models:
+        if event.old not in self.arms.models and event.old not in self.models:
             raise BadInputError(f"There is no model named {event.old!r} to rename.")
-        if not event.new or event.new in self.arms.models:
+        if not event.new or event.new in self.arms.models or event.new in self.models:
             raise BadInputError(f"A model named {event.new!r} has a history already; choose another name.")
 
 

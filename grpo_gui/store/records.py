@@ -29,7 +29,7 @@ class NewRun:
     config: str
     seed: int
     device: str
-    origin: str = "embedded"  # embedded, headless, background; later: imported, followed
+    origin: str = "embedded"  # embedded, headless, background, router; later: imported, followed
     parent_run_id: int | None = None
     parent_step: int | None = None
 

@@ -13,8 +13,10 @@ def begins_anew(run: RunRecord) -> bool:
     """True when a run was cut off before it saved a state: the same seed gives it the same numbers from the start.
 
     Raises:
-        BadInputError: it is a branch, whose beginning lies in another run.
+        BadInputError: it is a branch, whose beginning lies in another run, or the router's network.
     """
+    if run.origin == "router":
+        raise BadInputError(f"Run {run.id} is the router's network: it learns by itself when answers are rated.")
     if run.state_path is not None:
         return False
     if run.parent_run_id is not None:

@@ -9,8 +9,8 @@ from grpo_gui.training.validation import config_from_json
 
 
 def config_of(run: RunRecord | None) -> TrainConfig | None:
-    """Return the run's config; None without a run and for one of another program."""
-    return None if run is None else _read(run.config)
+    """Return the run's config; None without a run, for one of another program, and for the router's network."""
+    return None if run is None or run.origin == "router" else _read(run.config)
 
 
 @lru_cache(maxsize=16)

@@ -10,6 +10,8 @@ from grpo_gui.router_events import (
     RouterAnswered,
     RouterDecided,
     RouterImported,
+    RouterModelAdded,
+    RouterModelRemoved,
     RouterModelRenamed,
     RouterModeSet,
     RouterNetworkStarted,
@@ -54,6 +56,8 @@ EVERYTHING = (
     RouterTradeOffSet(0.2, 0.08),
     RouterModeSet("shadow"),
     RouterModelRenamed("a", "ä"),
+    RouterModelAdded("far", "endpoint", "qwen", "http://localhost:8000/v1", "env:KEY", 0.25),
+    RouterModelRemoved("far"),
     RouterNetworkStarted("{}", "cpu"),
     RouterNetworkStepped(1, "ab12"),
     RouterPromoted(1, b"\0\1\2", 0.012, 0.004, 0.028),
@@ -111,7 +115,7 @@ def test_that_decisions_are_found_with_what_followed_them(writer, path):
     writer.append_router(EVERYTHING)
     with StoreReader(path) as reader:
         newest, oldest = reader.router_decisions(DecisionQuery())
-        assert (newest.decided, newest.answers, newest.ratings) == (EVERYTHING[14], (), ())
+        assert (newest.decided, newest.answers, newest.ratings) == (EVERYTHING[16], (), ())
         assert (oldest.decided, oldest.answers, oldest.ratings) == (EVERYTHING[2], EVERYTHING[3:5], (EVERYTHING[5],))
         assert reader.router_decisions(DecisionQuery(), before=2) == (oldest,)
         assert reader.router_decisions(DecisionQuery(), limit=1) == (newest,)

@@ -1,0 +1,38 @@
+"""Where the candidate network stands, in numbers and as a sentence; free of torch."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grpo_gui.router.groups import AUDIT_ONE_IN, LEAST_DECISIONS
+from grpo_gui.router.state import LEARN, LOCKED
+
+if TYPE_CHECKING:
+    from grpo_gui.router.learner import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateState:
+    """Where the network stands; `verdict` None before it has learned anything, `run_id` None before its first step."""
+
+    steps: int
+    verdict: "Verdict | None"
+    run_id: int | None
+    sentence: str
+
+
+def candidate_sentence(steps: int, verdict: "Verdict | None", mode: str, audited: int) -> str:
+    """What a person should know of the candidate. `audited`: rated decisions so far that judge it."""
+    if mode == LOCKED:
+        return "Nothing is learned while the router is locked."
+    if steps == 0 or verdict is None:
+        return "It begins to learn with the first ratings of a query that differ."
+    if audited < LEAST_DECISIONS:
+        return (
+            f"One decision in {AUDIT_ONE_IN} never trains it and judges it instead; {audited} of the "
+            f"{LEAST_DECISIONS} that are needed are rated."
+        )
+    if verdict.is_better:
+        return "It is better for certain" + ("." if mode == LEARN else "; it takes over in the mode learn only.")
+    if verdict.ratings_needed is None:
+        return "It is not better than the active policy so far."
+    return f"It seems better, but not for certain; about {verdict.ratings_needed} more ratings would tell."
