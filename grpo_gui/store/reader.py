@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from grpo_gui.rating_events import StoredRating
+from grpo_gui.rating_events import RatableGroup, StoredRating
 from grpo_gui.store import (
     completion_reads,
     diagnosis_reads,
