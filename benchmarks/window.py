@@ -81,7 +81,14 @@ def watch(event):
     if isinstance(event, StepCompleted):
         times.append(event.time_s)
 config = replace(preset_config("default"), steps=int(sys.argv[2]), eval_steps=0)
-train_headless(config, Path(sys.argv[1]), commands=queue.SimpleQueue(), watch=watch, started=lambda run_id: None)
+train_headless(
+    config,
+    Path(sys.argv[1]),
+    commands=queue.SimpleQueue(),
+    watch=watch,
+    started=lambda run_id: None,
+    found=lambda finding: None,
+)
 print(json.dumps({"times": times}))
 """
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import TextIO
 
+from grpo_gui.cli.findings import live_line
+from grpo_gui.diagnose.finding import Finding
 from grpo_gui.events import (
     EvalCompleted,
     Event,
@@ -59,6 +61,11 @@ class JsonLines:
             case _:
                 pass
 
+    def tell(self, finding: Finding) -> None:
+        """Print a finding beside the lines."""
+        self._errors.write(live_line(finding) + "\n")
+        self._errors.flush()
+
     def flush(self) -> None:
         """Print the held line, if any."""
         if self._held is not None:
@@ -101,6 +108,10 @@ class ProgressLine:
                     self._print(event.traceback)
             case _:
                 pass
+
+    def tell(self, finding: Finding) -> None:
+        """Print a finding above the bar."""
+        self._print(live_line(finding))
 
     def _step(self, event: StepCompleted) -> None:
         now_s = time.monotonic()

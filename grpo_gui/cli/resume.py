@@ -7,7 +7,7 @@ import click
 
 from grpo_gui.cli.console import ending
 from grpo_gui.cli.options import chosen_database, database_option
-from grpo_gui.cli.train import Commands, Watch, exit_code, with_output
+from grpo_gui.cli.train import Commands, Found, Watch, echo_findings, exit_code, with_output
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import RunStatus
 from grpo_gui.snapshots.choosing import find_snapshot
@@ -36,11 +36,12 @@ def resume(
     run = _run(database, run_id)
     config = config_to_resume(run, steps, from_step)
 
-    def go_on(commands: Commands, watch: Watch) -> RunStatus:
-        return resume_headless(run, config, database, snapshot=snapshot, commands=commands, watch=watch)
+    def go_on(commands: Commands, watch: Watch, found: Found) -> RunStatus:
+        return resume_headless(run, config, database, snapshot=snapshot, commands=commands, watch=watch, found=found)
 
     status = with_output(config, go_on, as_json=as_json)
     click.echo(ending(status, run_id, str(database)), err=as_json)
+    echo_findings(database, run_id, as_json=as_json)
     sys.exit(exit_code(status))
 
 

@@ -11,19 +11,24 @@ from types import FrameType
 import click
 
 from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_output
+from grpo_gui.cli.findings import summary_lines
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.cli.rewards import rewards_from_files
 from grpo_gui.commands import Command, Stop
+from grpo_gui.diagnose.finding import Finding
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import Event, RunStatus
+from grpo_gui.store.reader import StoreReader
 from grpo_gui.tasks.gym_task import REASONING_GYM
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.diagnosing import stored_findings
 from grpo_gui.training.headless import train_headless
 from grpo_gui.training.presets import preset_config
 from grpo_gui.training.validation import parse_override
 
 Commands = queue.SimpleQueue[Command]
 Watch = Callable[[Event], None]
+Found = Callable[[Finding], None]
 
 BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
 
@@ -102,23 +107,36 @@ def train_with_output(config: TrainConfig, database: Path, *, as_json: bool) -> 
     """Train a new run, print what happens, and return how it ended and its id. Must run in the main thread."""
     run_ids: list[int] = []
 
-    def train_new(commands: Commands, watch: Watch) -> RunStatus:
-        return train_headless(config, database, commands=commands, watch=watch, started=run_ids.append)
+    def train_new(commands: Commands, watch: Watch, found: Found) -> RunStatus:
+        started = run_ids.append
+        return train_headless(config, database, commands=commands, watch=watch, started=started, found=found)
 
     status = with_output(config, train_new, as_json=as_json)
     click.echo(ending(status, run_ids[0], str(database)), err=as_json)
+    echo_findings(database, run_ids[0], as_json=as_json)
     return status, run_ids[0]
 
 
-def with_output(config: TrainConfig, work: Callable[[Commands, Watch], RunStatus], *, as_json: bool) -> RunStatus:
+def with_output(
+    config: TrainConfig, work: Callable[[Commands, Watch, Found], RunStatus], *, as_json: bool
+) -> RunStatus:
     """Print what happens in a run of `config` while `work` trains it; signals stop it. Must run in the main thread."""
     commands: Commands = queue.SimpleQueue()
     _stop_on_signals(commands)
     output = standard_output()
     lines = JsonLines(output, sys.stderr, steps=config.steps, eval_steps=config.eval_steps)
-    status = work(commands, lines if as_json else ProgressLine(output, steps=config.steps))
+    progress = ProgressLine(output, steps=config.steps)
+    status = work(commands, *((lines, lines.tell) if as_json else (progress, progress.tell)))
     lines.flush()
     return status
+
+
+def echo_findings(database: Path, run_id: int, *, as_json: bool) -> None:
+    """Say at the end of a run what is wrong with it."""
+    with StoreReader(database) as reader:
+        findings = stored_findings(reader, run_id)
+    for line in summary_lines(findings, run_id):
+        click.echo(line, err=as_json)
 
 
 def exit_code(status: RunStatus) -> int:

@@ -2,12 +2,12 @@
 
 import json
 
-from grpo_gui.diagnose.codec import finding_to_json
+from grpo_gui.diagnose.codec import finding_from_json, finding_to_json
 from grpo_gui.diagnose.engine import Diagnosis
 from grpo_gui.diagnose.facts import RunFacts, facts_from_config
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.errors import BadInputError
-from grpo_gui.events import EvalCompleted, Event, RunFailed, SnapshotSaved, StepCompleted
+from grpo_gui.events import EvalCompleted, Event, RunFailed, RunStatus, SnapshotSaved, StepCompleted
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.records_diagnosis import FindingRecord, StoredStep
@@ -35,6 +35,7 @@ class RunDiagnosis:
         self.diagnosis = Diagnosis(RunFacts())
         self._taken_up = -1  # how often the run had been taken up again when it was read last
         self._snapshots: set[int] = set()
+        self._has_ended = False  # by an error that was fed
 
     def update(self, reader: StoreReader) -> tuple[Finding, ...]:
         """Read what is new; return the findings that changed by it.
@@ -57,7 +58,16 @@ class RunDiagnosis:
             if row.step in sizes and row.step not in self._snapshots:
                 self._snapshots.add(row.step)
                 self.diagnosis.feed_values(row.step, _snapshot_values(sizes[row.step]))
+        changed |= {finding.detector: finding for finding in self._feed_ending(reader)}
         return tuple(changed.values())
+
+    def _feed_ending(self, reader: StoreReader) -> tuple[Finding, ...]:
+        """Feed the error by which the run ended, once."""
+        run = reader.run(self.run_id)
+        if self._has_ended or run is None or run.status is not RunStatus.FAILED:
+            return ()
+        self._has_ended = True
+        return self.diagnosis.feed_failure(run.message)
 
     def _begin_anew(self, reader: StoreReader) -> None:
         """Forget everything: steps that were read may have been superseded."""
@@ -66,6 +76,7 @@ class RunDiagnosis:
             raise BadInputError(f"There is no run {self.run_id} in this database; `grpo-gui runs` lists them.")
         self.diagnosis = Diagnosis(facts_of_run(run))
         self._snapshots = set()
+        self._has_ended = False
 
     def _feed_late(self, row: StoredStep) -> None:
         """Feed the evaluation of the newest step, where it came after that step was read."""
@@ -136,3 +147,23 @@ def finding_records(diagnosis: Diagnosis) -> tuple[FindingRecord, ...]:
         )
         for one in diagnosis.findings
     )
+
+
+def stored_findings(reader: StoreReader, run_id: int) -> tuple[Finding, ...]:
+    """The findings of a run as they were saved last; those of another version of the program are left out."""
+    found = []
+    for record in reader.findings(run_id):
+        try:
+            found.append(finding_from_json(record.document))
+        except BadInputError:
+            continue
+    return tuple(found)
+
+
+def findings_of(reader: StoreReader, run_id: int) -> tuple[Finding, ...]:
+    """The saved findings of a run; where there are none it is diagnosed, which takes a millisecond a step.
+
+    Raises:
+        BadInputError: the run is not in the database.
+    """
+    return stored_findings(reader, run_id) or diagnose_run(reader, run_id).findings

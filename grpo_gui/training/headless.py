@@ -2,38 +2,50 @@
 
 import queue
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from grpo_gui.commands import Command, Stop
+from grpo_gui.diagnose.engine import Diagnosis
+from grpo_gui.diagnose.facts import facts_from_config
+from grpo_gui.diagnose.finding import Finding
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
+from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.rewards import needs_answer
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.diagnosing import diagnose_run
+from grpo_gui.training.live_diagnosis import LiveDiagnosis
 from grpo_gui.training.presets import run_name
 from grpo_gui.training.resuming import begins_anew
 from grpo_gui.training.validation import config_from_json, config_to_json, validate
 
 
 class _WatchedSink:
-    """Hands each event to the store, then to whoever watches.
+    """Hands each event to the store, then to whoever watches and to the diagnosis.
 
     A trainer pauses by itself when memory runs out or a reward function fails. Nobody can resume it here, so it
     is stopped with its state saved; `has_paused` then tells that it did not end by the user's wish.
     """
 
     def __init__(
-        self, writer: StoreWriter, watch: Callable[[Event], None], commands: "queue.SimpleQueue[Command]"
+        self,
+        writer: StoreWriter,
+        watch: Callable[[Event], None],
+        commands: "queue.SimpleQueue[Command]",
+        diagnosis: LiveDiagnosis,
     ) -> None:
-        self._writer, self._watch, self._commands = writer, watch, commands
+        self._writer, self._watch, self._commands, self._diagnosis = writer, watch, commands, diagnosis
         self.has_paused = False
 
     def emit(self, event: Event) -> None:
         """Store the event and show it."""
         self._writer.emit(event)
         self._watch(event)
+        self._diagnosis.take(event)
         if isinstance(event, TrainerStatus) and event.status is RunStatus.PAUSED:
             self.has_paused = True
             self._commands.put(Stop())
@@ -54,6 +66,7 @@ def train_headless(
     commands: "queue.SimpleQueue[Command]",
     watch: Callable[[Event], None],
     started: Callable[[int], None],
+    found: Callable[[Finding], None],
 ) -> RunStatus:
     """Train a new run to its end in this thread and return how it ended: PAUSED when it could not go on by itself.
 
@@ -63,6 +76,7 @@ def train_headless(
         commands: put Stop() in it to end the run early.
         watch: called with every event after the store took it; must not raise.
         started: called with the new run's id before the trainer warms up.
+        found: called with each finding that opens or gets worse.
 
     Raises:
         BadInputError: the config cannot be used.
@@ -88,8 +102,10 @@ def train_headless(
         )
         run_id = writer.create_run(run)
         started(run_id)
-        sink = _WatchedSink(writer, watch, commands)
+        diagnosis = LiveDiagnosis(Diagnosis(facts_from_config(asdict(config))), found)
+        sink = _WatchedSink(writer, watch, commands, diagnosis)
         status = run_in_foreground(config, run_id, sink, commands, run_files_dir(database, run_id))
+        writer.save_findings(run_id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
     finally:
         writer.close()
@@ -112,6 +128,7 @@ def resume_headless(
     snapshot: Path | None,
     commands: "queue.SimpleQueue[Command]",
     watch: Callable[[Event], None],
+    found: Callable[[Finding], None],
 ) -> RunStatus:
     """Go on with a run in this thread, from its newest state or from one of its snapshots; return how it ended.
 
@@ -122,6 +139,7 @@ def resume_headless(
         snapshot: one of its snapshots, or None.
         commands: put Stop() in it to end the run early.
         watch: called with every event after the store took it; must not raise.
+        found: called with each finding that opens or gets worse.
 
     Raises:
         BadInputError: the run cannot go on.
@@ -136,8 +154,11 @@ def resume_headless(
         from grpo_gui.training.runner import run_in_foreground
 
         folder = run_files_dir(database, run.id)
-        sink = _WatchedSink(writer, watch, commands)
+        with StoreReader(database) as reader:
+            diagnosis = LiveDiagnosis(diagnose_run(reader, run.id), found)
+        sink = _WatchedSink(writer, watch, commands, diagnosis)
         status = run_in_foreground(config, run.id, sink, commands, folder, resume, snapshot)
+        writer.save_findings(run.id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
     finally:
         writer.close()

@@ -58,6 +58,7 @@ class Workspace(QObject):
     new_run_requested = Signal()  # show the form
     branch_requested = Signal(object)  # BranchPoint: show the form for a branch
     form_asked = Signal(object)  # TrainConfig: show the form filled in with it
+    finding_asked = Signal(str)  # detector: open the card of its finding in the Train view
     completions_asked = Signal(object)  # CompletionQuery of the selected run, for the Completions view
     snapshots_changed = Signal(int)  # run id: it has another snapshot, or one less, and the store knows
     failed = Signal(str, str)  # the run of this window failed: a sentence, and a traceback or ""

@@ -130,6 +130,7 @@ class TrainView(QWidget):
         self.panel.hyperparameters.asked.connect(workspace.post)
         self.map.group_chosen.connect(focus.choose)
         self.empty.clicked.connect(workspace.new_run_requested)
+        workspace.finding_asked.connect(self.show_finding)
         self.watch.changed.connect(self._health_changed)
         self.cells.findings_asked.connect(self._show_findings)
         self.cells.details_asked.connect(self.show_diagnosis)
