@@ -53,12 +53,14 @@ QLabel[look="pill-good"] { color: $good; background: $goodbg; }
 QLabel[look="pill-warn"] { color: $warn; background: $warnbg; }
 QLabel[look="pill-bad"] { color: $bad; background: $badbg; }
 QLabel[look="pill-plain"] { color: $text2; background: $sunken; }
+QLabel[look="pill-accent"] { color: $onaccent; background: $accent; }
 QLabel[look^="pill"] { border-radius: 4px; padding: 1px 7px; font-weight: 500; }
 QLabel:disabled { color: $text3; }
 """
 
 _FRAMES = """
 QFrame[look="card"] { background: $surface; border: 1px solid $line; border-radius: 6px; }
+QFrame[look="card-chosen"] { background: $surface; border: 1px solid $accent; border-radius: 6px; }
 QFrame[look="sunken"] { background: $sunken; border: none; border-radius: 4px; }
 QFrame[look="hline"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QFrame[look="vline"] { background: $line; border: none; max-width: 1px; min-width: 1px; }
@@ -95,6 +97,12 @@ QPushButton[look="segment"] { background: transparent; border: 1px solid transpa
 QPushButton[look="segment"]:hover { color: $text; }
 QPushButton[look="segment"]:checked { background: $surface; border-color: $line2; color: $text; font-weight: 600; }
 QPushButton[look="segment"]:focus { border-color: $accent; }
+QPushButton[look="grade"] { background: $sunken; color: $text; border: 1px solid $sunken; font-weight: 600;
+  min-height: @18; min-width: @22; padding: 0; }
+QPushButton[look="grade"]:hover { border-color: $line2; }
+QPushButton[look="grade"]:checked { background: $accent; color: $onaccent; border-color: $accent; }
+QPushButton[look="grade"]:disabled { color: $text3; }
+QPushButton[look="grade"]:checked:disabled { background: $soft; color: $softtext; border-color: $soft; }
 QPushButton[look="chip"] { background: transparent; border: 1px solid transparent; color: $softtext; min-height: @16;
   padding: 0 2px; }
 QPushButton[look="chip"]:focus { border-color: $accent; }
@@ -130,6 +138,12 @@ QCheckBox:disabled, QRadioButton:disabled { color: $text3; }
 QCheckBox::indicator { width: 13px; height: 13px; border: 1px solid $ctl; border-radius: 3px; background: $surface; }
 QCheckBox::indicator:checked { background: $accent; border-color: $accent; image: url($tick); }
 QCheckBox:focus::indicator { border-color: $accent; }
+QSlider { background: transparent; min-height: @18; }
+QSlider::groove:horizontal { background: $line; height: 4px; border-radius: 2px; }
+QSlider::sub-page:horizontal { background: $accent; height: 4px; border-radius: 2px; }
+QSlider::handle:horizontal { background: $surface; border: 2px solid $accent; width: 10px; height: 10px;
+  margin: -5px 0; border-radius: 7px; }
+QSlider::handle:horizontal:focus { background: $soft; }
 QProgressBar { background: $line; border: none; border-radius: 2px; max-height: 4px; min-height: 4px; }
 QProgressBar::chunk { background: $accent; border-radius: 2px; }
 """

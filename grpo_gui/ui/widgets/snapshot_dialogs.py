@@ -2,66 +2,20 @@
 
 from pathlib import Path
 
-from PySide6.QtWidgets import (
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSpinBox, QWidget
 
 from grpo_gui.snapshots.keeping import KeepRule, most_kept, to_remove
-from grpo_gui.ui import theme
 from grpo_gui.ui.models.snapshot_reading import Shelf, kept_of
 from grpo_gui.ui.models.snapshot_row import SnapshotRow
 from grpo_gui.ui.models.snapshot_table_model import size_text
 from grpo_gui.ui.widgets.buttons import button
-from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.question_dialog import QuestionDialog
 
 DTYPES = (("fp32", "fp32, as trained"), ("bf16", "bf16, half the size"), ("fp16", "fp16, half the size"))
 MOST_STEPS = 10_000_000
 
 
-class _Question(QDialog):
-    """A sentence, a form, and two buttons of which the first says what it does."""
-
-    def __init__(self, parent: QWidget, title: str, action: str) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self.setMinimumWidth(theme.px(460))
-        self.form = QVBoxLayout()
-        self.form.setSpacing(8)
-        self.sentence = label("", "label", wrap=True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.act = buttons.addButton(action, QDialogButtonBox.ButtonRole.AcceptRole)
-        self.act.setProperty("look", "primary")
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(16, 16, 16, 16)
-        column.setSpacing(12)
-        column.addWidget(label(title, "cardtitle"))
-        column.addLayout(self.form)
-        column.addWidget(self.sentence)
-        column.addWidget(buttons)
-
-    def add_row(self, name: str, *widgets: QWidget) -> None:
-        """Add a named line."""
-        row = QHBoxLayout()
-        row.setSpacing(8)
-        text = label(name, "label")
-        text.setFixedWidth(theme.px(110))
-        row.addWidget(text)
-        for place, widget in enumerate(widgets):
-            row.addWidget(widget, 0 if place else 1)
-        self.form.addLayout(row)
-
-
-class ExportDialog(_Question):
+class ExportDialog(QuestionDialog):
     """Asks for a new folder and a precision."""
 
     def __init__(self, parent: QWidget, row: SnapshotRow, name: str) -> None:
@@ -98,7 +52,7 @@ class ExportDialog(_Question):
         self.act.setToolTip("This folder is in use and is not overwritten; choose another name." if taken else "")
 
 
-class ResumeDialog(_Question):
+class ResumeDialog(QuestionDialog):
     """Asks until which step the run shall go on from a snapshot, and says what that puts aside."""
 
     def __init__(self, parent: QWidget, row: SnapshotRow, steps_done: int, steps: int) -> None:
@@ -126,7 +80,7 @@ class ResumeDialog(_Question):
         self.sentence.setText(" ".join(parts))
 
 
-class KeepDialog(_Question):
+class KeepDialog(QuestionDialog):
     """Asks how many of the newest snapshots stay, and tells the disk that this takes."""
 
     def __init__(self, parent: QWidget, shelf: Shelf) -> None:

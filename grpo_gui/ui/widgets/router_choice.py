@@ -1,0 +1,178 @@
+"""Who should answer: the models with probability, interval and propensity, and in words why."""
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+
+from grpo_gui.router.explanation import Explanation
+from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.formatting import count, number
+from grpo_gui.ui.models.choice_table_model import BAR_ROLE, LOOK_ROLE, ChoiceTableModel, Column
+from grpo_gui.ui.plot_style import pen
+from grpo_gui.ui.router_engine import RouterOverview
+from grpo_gui.ui.widgets.card import Card
+from grpo_gui.ui.widgets.labels import label
+
+Index = QModelIndex | QPersistentModelIndex
+
+_WIDTHS = {
+    Column.MODEL: 132,
+    Column.PROBABILITY: 54,
+    Column.SCORE: 56,
+    Column.PROPENSITY: 78,
+    Column.QUALITY: 60,
+    Column.RATINGS: 60,
+    Column.COST: 54,
+    Column.LATENCY: 56,
+    Column.STATE: 78,
+}
+_GIVE_WAY = (Column.COST, Column.LATENCY, Column.RATINGS, Column.SCORE, Column.QUALITY)  # where it is narrow
+_LEAST_BAR = 120
+_BAR = 8
+ASK_FIRST = "Type a query to see who should answer it, and why."
+
+
+class ChoiceCard(Card):
+    """A row can be chosen: then the words below are about that model."""
+
+    def __init__(self) -> None:
+        super().__init__("Who should answer", padding=0)
+        self.header.setContentsMargins(12, 4, 12, 0)
+        self.limits = label("", "hint")
+        self.header.add_widget(self.limits)
+        self.table = ChoiceTable()
+        self.why = label(ASK_FIRST, "hint", wrap=True)
+        self.why.setContentsMargins(12, 2, 12, 8)
+        self.why.setMinimumHeight(theme.px(38))
+        self.why.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.why)
+        self._explanation: Explanation | None = None
+        self.table.selectionModel().currentRowChanged.connect(self._show_why)
+
+    def show_choice(
+        self, overview: RouterOverview, explanation: Explanation | None, asked: tuple[str, ...] = ()
+    ) -> None:
+        """Show what is known of each model for a query, None: there is no query."""
+        self._explanation = explanation
+        self.table.choices.show(overview, explanation, asked)
+        if explanation is None:
+            self.header.set_hint("")
+        else:
+            ratings = explanation.ratings
+            some = f"{count(ratings)} {'rating' if ratings == 1 else 'ratings'}"
+            self.header.set_hint(f"class {explanation.query_class}, {some}, by the {explanation.policy}")
+        self.limits.setText(f"floor {number(overview.probability_floor)}, cap {number(overview.logit_cap, 0)}")
+        self.limits.setToolTip(
+            "No model falls below the floor, however badly it is rated; no score goes beyond the cap."
+        )
+        self._show_why()
+
+    def _show_why(self) -> None:
+        place = self.table.currentIndex().row()
+        rows = self.table.choices.rows
+        if 0 <= place < len(rows) and self.table.choices.words(place):
+            self.why.setText(f"{rows[place].model}: {self.table.choices.words(place)}")
+        else:
+            self.why.setText(ASK_FIRST if self._explanation is None else self._explanation.sentence)
+
+
+class ChoiceTable(QTableView):
+    """The rows, with a bar and its whisker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.choices = ChoiceTableModel(self)
+        self.setModel(self.choices)
+        self.setAccessibleName("Models and how probable each is")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(20)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(Column.BAR, QHeaderView.ResizeMode.Stretch)
+        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegateForColumn(Column.BAR, _BarDelegate(self))
+        theme.follow(self, self._restyle)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out columns where it is narrow."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        room = self.viewport().width() - theme.px(_LEAST_BAR) - sum(theme.px(width) for width in _WIDTHS.values())
+        for column in _GIVE_WAY:
+            self.setColumnHidden(column, room < 0)
+            if room < 0:
+                room += theme.px(_WIDTHS[column])
+
+    def _restyle(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_DETAIL))
+        for column, width in _WIDTHS.items():
+            self.setColumnWidth(column, theme.px(width))
+        self.choices.refresh()
+
+
+class _CellDelegate(QStyledItemDelegate):
+    """Text in the colour that the model names."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Take the colour of the cell."""
+        super().initStyleOption(option, index)
+        look = index.data(LOOK_ROLE)
+        if isinstance(look, str):
+            option.palette.setColor(option.palette.ColorRole.Text, theme.current().color(look))
+            option.palette.setColor(option.palette.ColorRole.HighlightedText, theme.current().color(look))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw without the dotted focus frame: the row's ground already tells."""
+        option.state &= ~QStyle.StateFlag.State_HasFocus
+        super().paint(painter, option, index)
+
+
+class _BarDelegate(QStyledItemDelegate):
+    """A probability as a bar on a track, with the whisker of its interval."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw ground, bar and whisker; an exception here would cost the whole window's picture."""
+        painter.save()
+        try:
+            if option.state & QStyle.StateFlag.State_Selected:
+                painter.fillRect(option.rect, theme.current().color("soft"))
+            value = index.data(BAR_ROLE)
+            _paint_bar(painter, option.rect.adjusted(6, 0, -8, 0), value if isinstance(value, tuple) else None)
+        finally:
+            painter.restore()
+
+
+def _paint_bar(painter: QPainter, rect: QRect, value: tuple[float, float, float, bool] | None) -> None:
+    now, height = theme.current(), theme.px(_BAR)
+    track = QRectF(rect.x(), rect.center().y() - height / 2 + 1, rect.width(), height)
+    painter.fillRect(track, now.color("line"))
+    if value is None:
+        return
+    probability, low, high, is_passed_over = value
+    color = now.mix("surface", "text3", 0.7) if is_passed_over else now.color("blue")
+    painter.fillRect(QRectF(track.x(), track.y(), track.width() * probability, height), color)
+    painter.setPen(pen("text"))
+    left, right = (round(track.x() + track.width() * end) for end in (low, high))
+    middle, whisker = round(track.center().y()), theme.px(5)
+    painter.drawLine(left, middle, right, middle)
+    for end in (left, right):
+        painter.drawLine(end, middle - whisker, end, middle + whisker)
