@@ -15,6 +15,7 @@ from grpo_gui.paths import default_database
 THEMES = ("system", "light", "dark")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d{1,3})?")
 MAX_THREADS = 1024
+MAX_RATER = 60  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class Settings:
     threads: int = 1  # of torch, for new runs
     database: str = ""
     eval_steps: int = 10  # for new runs
+    pause_on_broken: bool = False  # pause a run whose training is broken: see Finding.pauses
+    rater: str = ""  # the name stored with each rating; empty: "me"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +138,14 @@ _CHECKS: dict[str, tuple[Callable[[object], bool], str]] = {
         lambda value: _is_whole(value, 1, MAX_THREADS),
         f"Threads is a whole number from 1 to {MAX_THREADS}.",
     ),
+    "pause_on_broken": (lambda value: isinstance(value, bool), "Whether to pause broken runs is true or false."),
     "database": (lambda value: isinstance(value, str) and "\0" not in value, "The database is the name of a file."),
     "eval_steps": (
         lambda value: _is_whole(value, 0, 1_000_000),
         "The evaluation interval is a whole number of steps from 0 (never) to 1000000.",
+    ),
+    "rater": (
+        lambda value: isinstance(value, str) and len(value) <= MAX_RATER and value.isprintable(),
+        f"The rater's name has at most {MAX_RATER} characters, on one line.",
     ),
 }

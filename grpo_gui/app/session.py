@@ -23,6 +23,7 @@ from grpo_gui.training.data_preview import preview_data
 from grpo_gui.training.data_rows import DataPreview
 from grpo_gui.training.preview import preview
 from grpo_gui.ui import theme
+from grpo_gui.ui.alerts import Alerts, DesktopNotifier
 from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
 from grpo_gui.ui.event_pump import EventPump
 from grpo_gui.ui.health_watch import HealthWatch
@@ -80,6 +81,7 @@ class Session(QObject):
         form = RunForm(self.workspace, self._sample, self._read_data)
         makers = ViewMakers(self._make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
+        self._alerts = Alerts(self.workspace, self._health, self.window, DesktopNotifier(self.window))
 
     def show(self, painted: Callable[[], None]) -> None:
         """Show the window; after its first paint select the newest run and call `painted`."""

@@ -1,11 +1,21 @@
-"""The settings of this user: theme, device, threads, evaluation interval, database."""
+"""The settings of this user: theme, device, threads, evaluation interval, name as a rater, database."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from grpo_gui.errors import GrpoGuiError
 from grpo_gui.settings import Settings, problems
@@ -19,6 +29,11 @@ TOOLTIPS = {
     "device": "Where new runs compute; auto takes the first graphics card for CUDA, else the processor.",
     "threads": "Processor threads that torch may use in new runs. 1 is fastest for small models.",
     "eval_steps": "Steps between two held-out evaluations of new runs; 0 never evaluates.",
+    "rater": "The name that is stored with each of your ratings; empty is \u201cme\u201d.",
+    "pause_on_broken": (
+        "Pauses by itself when a number is not finite or the training breaks one of its own rules, such as advantages "
+        "that do not sum to 0. Other findings never pause a run."
+    ),
     "database": "The file that keeps all runs; empty is the usual place. It is used from the next start on.",
 }
 
@@ -48,6 +63,11 @@ class SettingsDialog(QDialog):
         self.device.setCurrentText(settings.device)
         self.threads = QLineEdit(str(settings.threads))
         self.eval_steps = QLineEdit(str(settings.eval_steps))
+        self.rater = QLineEdit(settings.rater)
+        self.rater.setPlaceholderText("me")
+        self.pause_on_broken = QCheckBox("Pause a run when its training is broken")
+        self.pause_on_broken.setChecked(settings.pause_on_broken)
+        self.pause_on_broken.setToolTip(TOOLTIPS["pause_on_broken"])
         self.database = FileInput("Database", TOOLTIPS["database"], "Databases (*.db);;All files (*)")
         self.database.set_path(settings.database)
         self.problem = label("", "error", wrap=True)
@@ -56,6 +76,7 @@ class SettingsDialog(QDialog):
         self._lay_out()
         self.threads.textEdited.connect(self._check)
         self.eval_steps.textEdited.connect(self._check)
+        self.rater.textEdited.connect(self._check)
         self.database.line.textChanged.connect(self._check)
         self.buttons.accepted.connect(self._save)
         self.buttons.rejected.connect(self.reject)
@@ -72,6 +93,8 @@ class SettingsDialog(QDialog):
             device=self.device.currentText(),
             threads=_whole("Threads", self.threads.text()),
             eval_steps=_whole("The evaluation interval", self.eval_steps.text()),
+            pause_on_broken=self.pause_on_broken.isChecked(),
+            rater=self.rater.text().strip(),
             database=self.database.line.text().strip(),
         )
 
@@ -83,6 +106,7 @@ class SettingsDialog(QDialog):
             ("device", "Device of new runs", self.device),
             ("threads", "Threads of new runs", self.threads),
             ("eval_steps", "Steps between evaluations", self.eval_steps),
+            ("rater", "Your name as a rater", self.rater),
         )
         for name, text, field in rows:
             field.setToolTip(TOOLTIPS[name])
@@ -94,6 +118,7 @@ class SettingsDialog(QDialog):
         column.setSpacing(12)
         column.setContentsMargins(20, 16, 20, 16)
         column.addLayout(form)
+        column.addWidget(self.pause_on_broken)
         column.addWidget(self.database)
         column.addWidget(label(TOOLTIPS["database"], "hint", wrap=True))
         column.addWidget(self.problem)
