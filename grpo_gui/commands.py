@@ -44,4 +44,34 @@ class SetHyperparameters:
     temperature: float | None = None
 
 
-Command = Pause | Resume | Step | Stop | HandOver | SaveSnapshot | SetHyperparameters
+@dataclass(frozen=True, slots=True)
+class SetRatingMode:
+    """Use ratings in another way from the next step on: wait, async or offline; a waiting update stops to wait."""
+
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetRatingShrink:
+    """Let the weight of ratings shrink with the unreliability of their raters, or not, from the next step on."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueWithout:
+    """Let the update that waits for ratings go on with those that are there."""
+
+
+Command = (
+    Pause
+    | Resume
+    | Step
+    | Stop
+    | HandOver
+    | SaveSnapshot
+    | SetHyperparameters
+    | SetRatingMode
+    | SetRatingShrink
+    | ContinueWithout
+)

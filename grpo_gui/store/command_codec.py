@@ -3,11 +3,35 @@
 import dataclasses
 import json
 
-from grpo_gui.commands import Command, HandOver, Pause, Resume, SaveSnapshot, SetHyperparameters, Step, Stop
+from grpo_gui.commands import (
+    Command,
+    ContinueWithout,
+    HandOver,
+    Pause,
+    Resume,
+    SaveSnapshot,
+    SetHyperparameters,
+    SetRatingMode,
+    SetRatingShrink,
+    Step,
+    Stop,
+)
 from grpo_gui.errors import StoreError
 
 _KINDS: dict[str, type[Command]] = {
-    kind.__name__: kind for kind in (Pause, Resume, Step, Stop, HandOver, SaveSnapshot, SetHyperparameters)
+    kind.__name__: kind
+    for kind in (
+        Pause,
+        Resume,
+        Step,
+        Stop,
+        HandOver,
+        SaveSnapshot,
+        SetHyperparameters,
+        SetRatingMode,
+        SetRatingShrink,
+        ContinueWithout,
+    )
 }
 
 

@@ -175,6 +175,22 @@ def make_length_reward(tokens: str) -> RewardFunction:
     return reward
 
 
+def make_human_reward(argument: str) -> RewardFunction:  # noqa: ARG001 - no argument
+    """Return the reward of people: no opinion until they have rated, which the trainer fills in."""
+
+    def reward(
+        prompts: Sequence[str],  # noqa: ARG001 - part of TRL's signature
+        completions: Sequence[str],
+        *,
+        answer: Sequence[str | None],  # noqa: ARG001
+        completion_ids: Sequence[Sequence[int]],  # noqa: ARG001
+        **columns: Sequence[Any],  # noqa: ARG001
+    ) -> list[float | None]:
+        return [None] * len(completions)
+
+    return reward
+
+
 def make_python_reward(reference: str) -> RewardFunction:
     """Return the function that `FILE.py::function` names; it runs in a child process, see `ForeignReward`."""
     return ForeignReward(parse_reference(reference))
@@ -260,6 +276,16 @@ REWARDS: dict[str, RewardKind] = {
             True,
             "",
             _by_answer(contains_plus_length_score),
+            _check_no_argument,
+        ),
+        RewardKind(
+            "human",
+            "Ratings by hand",
+            "What people say in the Rate view. No opinion until a group is rated; a group with a single rated "
+            "completion teaches nothing.",
+            False,
+            "",
+            make_human_reward,
             _check_no_argument,
         ),
         RewardKind(

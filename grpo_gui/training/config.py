@@ -65,6 +65,12 @@ class TrainConfig:
     temperature: float = 1.0
     top_k: int = 0  # 0: off
     top_p: float = 1.0
+    # ratings of people, when a reward is of the kind human
+    rating_mode: str = "async"  # wait, async or offline
+    rating_quorum: int = 2  # groups of a step that must be rated before a waiting update
+    rating_max_age: int = 200  # steps until a rating is too old to learn from
+    rating_late_share: float = 0.25  # the most of a batch that may be late ratings
+    rating_shrink: bool = True  # multiply their weight by the raters' confidence
     # held-out evaluation, sampled at temperature 1
     eval_steps: int = 10  # 0: never
     eval_prompts: int = 64

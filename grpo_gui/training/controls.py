@@ -4,7 +4,21 @@ import queue
 from enum import Enum
 from typing import assert_never
 
-from grpo_gui.commands import Command, HandOver, Pause, Resume, SaveSnapshot, SetHyperparameters, Step, Stop
+from grpo_gui.commands import (
+    Command,
+    ContinueWithout,
+    HandOver,
+    Pause,
+    Resume,
+    SaveSnapshot,
+    SetHyperparameters,
+    SetRatingMode,
+    SetRatingShrink,
+    Step,
+    Stop,
+)
+
+RatingChange = SetRatingMode | SetRatingShrink
 
 
 class Wish(Enum):
@@ -23,6 +37,8 @@ class Controls:
         self._commands = commands
         self._one_step = False
         self._changes: list[SetHyperparameters] = []
+        self._rating_changes: list[RatingChange] = []
+        self._goes_on_without = False
         self._wants_snapshot = False
         self.wish = Wish.RUN
 
@@ -56,6 +72,16 @@ class Controls:
         changes, self._changes = self._changes, []
         return changes
 
+    def take_rating_changes(self) -> list[RatingChange]:
+        """Return what was asked about ratings since the last call, oldest first."""
+        changes, self._rating_changes = self._rating_changes, []
+        return changes
+
+    def take_continue_without(self) -> bool:
+        """Return whether a waiting update was told to go on since the last call."""
+        wanted, self._goes_on_without = self._goes_on_without, False
+        return wanted
+
     def take_snapshot_wish(self) -> bool:
         """Return whether a snapshot was asked for since the last call."""
         wanted, self._wants_snapshot = self._wants_snapshot, False
@@ -65,6 +91,10 @@ class Controls:
         match command:
             case SetHyperparameters():
                 self._changes.append(command)
+            case SetRatingMode() | SetRatingShrink():
+                self._rating_changes.append(command)
+            case ContinueWithout():
+                self._goes_on_without = True
             case SaveSnapshot():
                 self._wants_snapshot = True
             case Stop():

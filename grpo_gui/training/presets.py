@@ -64,6 +64,19 @@ PRESETS: dict[str, Preset] = {
             ),
         ),
         Preset(
+            "rate-by-hand",
+            "Rate by hand",
+            "Sort digits with your ratings as the only reward: the model learns nothing but what you teach it in the "
+            "Rate view. Training goes on meanwhile; a rated group enters one of the next updates.",
+            replace(
+                _DEFAULT,
+                task="sort",
+                steps=600,
+                rewards=(RewardSpec("human", "human"),),
+                multi_objective_aggregation="normalize_then_sum",
+            ),
+        ),
+        Preset(
             "seed",
             "Seed pseudo-code",
             "GRPO as in the pseudo-code this project grew from: population standard deviation, mean over tokens, "

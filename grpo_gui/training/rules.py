@@ -11,6 +11,7 @@ from grpo_gui.language.model_folder import find_model
 from grpo_gui.tasks.gym_task import MISSING, REASONING_GYM
 from grpo_gui.tasks.making import TASK_NAMES, make_task
 from grpo_gui.tasks.rewards import REWARDS
+from grpo_gui.training import rating_rules
 from grpo_gui.training.config import RewardSpec, TrainConfig
 
 Check = Callable[[TrainConfig], str | None]
@@ -102,7 +103,7 @@ def _rewards(config: TrainConfig) -> str | None:
             return sentence
     if all(spec.weight == 0 for spec in config.rewards):
         return "Every reward has the weight 0, so nothing would be learned; give one a weight."
-    return None
+    return rating_rules.check_human_reward(config)
 
 
 def _reward(spec: RewardSpec) -> str | None:
@@ -114,6 +115,11 @@ def _reward(spec: RewardSpec) -> str | None:
         return f"There is no reward {spec.kind!r}; choose one of {', '.join(REWARDS)}."
     sentence = REWARDS[spec.kind].check(spec.argument)
     return None if sentence is None else f"The reward {spec.name!r}: {sentence}"
+
+
+def _aggregation(config: TrainConfig) -> str | None:
+    check = _choice("multi_objective_aggregation", "The way to blend several rewards", AGGREGATIONS)
+    return check(config) or rating_rules.check_human_blend(config)
 
 
 def _model(config: TrainConfig) -> str | None:
@@ -224,14 +230,16 @@ CHECKS: dict[str, Check] = {
     "delta": _delta,
     "beta": _number("beta", "The weight beta of the KL term", 0.0, 100.0),
     "scale_rewards": _choice("scale_rewards", "The scaling of rewards", SCALE_REWARDS),
-    "multi_objective_aggregation": _choice(
-        "multi_objective_aggregation", "The way to blend several rewards", AGGREGATIONS
-    ),
+    "multi_objective_aggregation": _aggregation,
     "advantage_std": _choice("advantage_std", "The standard deviation of a group", ADVANTAGE_STDS),
     "advantage_eps": _number("advantage_eps", "The number added to a group's standard deviation", 0.0, 1.0, above=True),
     "temperature": _number("temperature", "The sampling temperature", 0.0, 10.0, above=True),
     "top_k": _whole("top_k", "The number of likeliest tokens to sample from (top_k, 0: all)", 0, 10_000_000),
     "top_p": _number("top_p", "The probability mass to sample from (top_p)", 0.0, 1.0, above=True),
+    "rating_mode": rating_rules.check_rating_mode,
+    "rating_quorum": rating_rules.check_rating_quorum,
+    "rating_max_age": rating_rules.check_rating_max_age,
+    "rating_late_share": rating_rules.check_late_share,
     "eval_steps": _whole("eval_steps", "The steps between held-out evaluations (0: never)", 0, 10_000_000),
     "eval_prompts": _whole("eval_prompts", "The number of held-out prompts", 1, 100_000),
     "save_steps": _whole("save_steps", "The steps between snapshots (0: never)", 0, 10_000_000),

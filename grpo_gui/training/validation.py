@@ -9,6 +9,7 @@ from typing import Any
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.training.config import RewardSpec, TrainConfig
+from grpo_gui.training.rating_rules import rating_advice
 from grpo_gui.training.rules import CHECKS
 
 logger = logging.getLogger(__name__)
@@ -46,6 +47,9 @@ def advice(config: TrainConfig) -> dict[str, str]:
         found["num_iterations"] = (
             "With one inner update per rollout the ratio is 1, so nothing is ever clipped: the clip curves stay at 0."
         )
+    sentence = rating_advice(config)
+    if sentence is not None:
+        found["rating_mode"] = sentence
     return found
 
 

@@ -1,10 +1,12 @@
 """The settings of a run as the form shows them: label, kind, group, hint and the sentence that defines each."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.rules import ADVANTAGE_STDS, AGGREGATIONS, IMPORTANCE_SAMPLING_LEVELS, LOSS_TYPES, SCALE_REWARDS
+from grpo_gui.ui.models.config_field_kind import ConfigField as ConfigField
+from grpo_gui.ui.models.rating_config_fields import RATING_FIELDS
 
 GROUPS = (
     ("model", "Model of your own"),
@@ -13,24 +15,12 @@ GROUPS = (
     ("update", "Updates"),
     ("loss", "Loss"),
     ("advantage", "Advantages"),
+    ("ratings", "Ratings by hand"),
     ("sampling", "Sampling"),
     ("evaluation", "Held-out evaluation"),
     ("snapshots", "Snapshots"),
     ("machine", "Machine"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigField:
-    """One field of TrainConfig: `kind` is whole, number, optional, choice, switch or text; `group` "" is the form's."""
-
-    name: str
-    label: str
-    kind: str
-    group: str
-    tooltip: str
-    hint: str = ""
-    choices: tuple[str, ...] = ()
 
 
 _FIELDS = (
@@ -338,6 +328,7 @@ _FIELDS = (
         "machine",
         "Threads torch may use. 1 is fastest for small models beside a live window.",
     ),
+    *RATING_FIELDS,
     ConfigField(
         "bf16",
         "bf16 on cuda",
