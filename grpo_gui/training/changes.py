@@ -25,11 +25,12 @@ def changed_config(config: TrainConfig, command: SetHyperparameters) -> tuple[Tr
     Raises:
         BadInputError: the values cannot be used; nothing is changed then.
     """
-    wanted = {field.name: getattr(command, field.name) for field in fields(command)}
+    wanted = {field.name: getattr(command, field.name) for field in fields(command) if hasattr(config, field.name)}
+    wanted = {name: value for name, value in wanted.items() if value is not None}
+    if command.resets_epsilon_high:
+        wanted["epsilon_high"] = None
     changed = [
-        Changed(name, getattr(config, name), value)
-        for name, value in wanted.items()
-        if value is not None and value != getattr(config, name)
+        Changed(name, getattr(config, name), value) for name, value in wanted.items() if value != getattr(config, name)
     ]
     values: dict[str, Any] = {change.name: change.new for change in changed}
     new_config = replace(config, **values)

@@ -16,8 +16,7 @@ class Rail(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("rail")
-        self.setFixedWidth(theme.px(tokens.RAIL_WIDTH))
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(4, 8, 4, 8)
         column.setSpacing(4)
         self._group = QButtonGroup(self)
@@ -33,6 +32,13 @@ class Rail(QFrame):
         self.settings = _rail_button("settings", "Settings", "Theme, device, threads, database (Ctrl+,)")
         self.settings.clicked.connect(self.settings_clicked)
         column.addWidget(self.settings)
+        theme.follow(self, self._widen)
+
+    def _widen(self) -> None:
+        """As wide as designed, or as the longest name needs in the system's font."""
+        for child in (self, *self.buttons.values(), self.settings):
+            child.ensurePolished()
+        self.setFixedWidth(max(theme.px(tokens.RAIL_WIDTH), self._column.totalSizeHint().width()))
 
     def show_chosen(self, name: str) -> None:
         """Mark a view as the one on screen."""

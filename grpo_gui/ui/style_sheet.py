@@ -169,7 +169,7 @@ QStatusBar::item { border: none; }
 QStatusBar QLabel { color: $text2; font-size: @11; }
 QStatusBar QPushButton { font-size: @11; font-weight: 400; }
 QFrame#rail { background: $win; border: none; border-right: 1px solid $line; }
-QFrame#rail QToolButton { min-width: @66; max-width: @66; min-height: @44; padding: 2px 0; font-weight: 500;
+QFrame#rail QToolButton { min-width: @66; min-height: @44; padding: 2px 0; font-weight: 500;
   font-size: @11; color: $text2; border-radius: 6px; }
 QFrame#rail QToolButton:hover { background: $sunken; }
 QFrame#rail QToolButton:checked { background: $soft; color: $softtext; }

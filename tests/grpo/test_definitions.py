@@ -12,6 +12,7 @@ FACTS = [
     "learning_rate",
     "reward",
     "reward_std",
+    "reward_group_std",
     "frac_reward_zero_std",
     "completions/mean_length",
     "completions/min_length",

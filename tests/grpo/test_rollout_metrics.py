@@ -24,6 +24,7 @@ def test_that_rewards_are_described_over_the_whole_batch_and_by_source():
     metrics = metrics_of([[[1, 2], [0, 4]], [[1, None], [1, 0]]], weights=[1, 0.5], sources=("exact", "length"))
     assert metrics["reward"] == pytest.approx((2 + 2 + 1 + 1) / 4)
     assert metrics["reward_std"] == pytest.approx(math.sqrt(1 / 3))
+    assert metrics["reward_group_std"] == pytest.approx(0)  # 1 + 0.5 * 2 = 0 + 0.5 * 4, and 1 = 1 + 0.5 * 0
     assert metrics["rewards/exact/mean"] == pytest.approx(0.75)
     assert metrics["rewards/exact/std"] == pytest.approx(0.5)
     assert metrics["rewards/length/mean"] == pytest.approx(2)
@@ -35,6 +36,12 @@ def test_that_completions_without_an_opinion_are_left_out():
     assert metrics["reward"] == pytest.approx(0.5)
     assert metrics["advantage/mean"] == pytest.approx(0)
     assert metrics["advantage/std"] == pytest.approx(0.99985859, abs=1e-6)  # of +-.707007 alone, without a 0
+
+
+def test_that_the_spread_inside_a_group_is_the_mean_of_the_groups_that_have_two_rewards():
+    metrics = metrics_of([[[1.0], [0.0]], [[None], [5.0]], [[2.0], [4.0]]])
+    assert metrics["reward_group_std"] == pytest.approx((math.sqrt(1 / 2) + math.sqrt(2)) / 2)
+    assert math.isnan(metrics_of([[[None], [5.0]]])["reward_group_std"])
 
 
 def test_that_a_batch_without_opinions_has_no_reward():

@@ -140,7 +140,10 @@ class Rig:
     def post_at_step(self, step: int, *commands: Command) -> "Rig":
         """Post commands as soon as `step` is complete."""
 
+        before = self.sink.on_event
+
         def post(event: Event) -> None:
+            before(event)
             if isinstance(event, StepCompleted) and event.step == step:
                 for command in commands:
                     self.commands.put(command)

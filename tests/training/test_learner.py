@@ -26,6 +26,7 @@ NAMES = [
     "learning_rate",
     "reward",
     "reward_std",
+    "reward_group_std",
     "rewards/length/mean",
     "rewards/length/std",
     "frac_reward_zero_std",

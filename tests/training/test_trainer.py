@@ -122,6 +122,16 @@ def test_that_changed_hyperparameters_hold_from_the_next_step_and_survive_a_resu
     assert stopped.sink.steps + resumed.sink.steps == straight.sink.steps
 
 
+def test_that_epsilon_high_can_be_the_same_as_epsilon_again(tiny_model, tmp_path):
+    rig = make_rig(tiny_model, tmp_path, steps=4)
+    rig.post_at_step(1, SetHyperparameters(epsilon_high=0.3)).post_at_step(
+        2, SetHyperparameters(resets_epsilon_high=True)
+    )
+    rig.run()
+    changes = [(event.step, event.name, event.old, event.new) for event in rig.sink.of(HyperparameterChanged)]
+    assert changes == [(2, "epsilon_high", None, 0.3), (3, "epsilon_high", 0.3, None)]
+
+
 def test_that_a_change_that_cannot_be_used_is_refused_with_a_sentence(tiny_model, tmp_path):
     rig = make_rig(tiny_model, tmp_path).post_at_step(1, SetHyperparameters(learning_rate=-1.0))
     assert rig.run() is RunStatus.FINISHED

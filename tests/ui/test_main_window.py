@@ -57,6 +57,33 @@ def menu_texts(window):
     return {action.text() for menu in window.menuBar().actions() for action in menu.menu().actions()}
 
 
+def test_that_no_name_in_the_rail_is_cut_off(window):
+    for button in (*window.rail.buttons.values(), window.rail.settings):
+        assert button.width() >= button.sizeHint().width()
+
+
+def test_that_choices_of_a_view_come_back_in_the_next_window(workspace, tmp_path, qtbot):
+    class Choosing(QLabel):
+        def choices(self):
+            return self.text()
+
+        def use_choices(self, text):
+            self.setText(text)
+
+    for text, expected in (("blue", "blue"), ("", "blue")):
+        view = Choosing()
+        view.setObjectName("remembered.test")
+        makers = ViewMakers(train=lambda _: QLabel(), completions=lambda _, view=view: (view, lambda: None))
+        form = RunForm(workspace, lambda *request: None, lambda *request: None)
+        window = MainWindow(workspace, form, makers, WindowState(tmp_path / "window.ini"))
+        qtbot.addWidget(window, before_close_func=MainWindow.close_now)
+        window.show_view("completions")
+        if text:
+            view.setText(text)
+        assert view.text() == expected
+        window.close_now()
+
+
 def test_that_the_window_opens_on_the_form(window):
     assert shown(window) == "form"
     assert window.windowTitle() == "grpo-gui"

@@ -1,5 +1,6 @@
 """The plots of a run with their bar: axis, smoothing, number of points, following, and which plots are shown."""
 
+import json
 from collections.abc import Callable
 
 from PySide6.QtCore import QTimer, Signal
@@ -42,6 +43,7 @@ class PlotsPanel(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setObjectName("remembered.plots")
         self.axis = SharedAxis(self)
         curves = {spec.key: PlotCard(spec, self.axis) for spec in SPECS}
         self._reward = curves["reward"]
@@ -92,6 +94,38 @@ class PlotsPanel(QWidget):
     def set_smoothing(self, weight: float) -> None:
         """Choose one of `SMOOTHINGS`."""
         self._smoothing_box.setCurrentIndex(SMOOTHINGS.index(weight))
+
+    # --- what is remembered
+
+    def choices(self) -> str:
+        """Axis, smoothing, hidden plots and plots on a log scale."""
+        curves = {key: card for key, card in self.cards.items() if isinstance(card, PlotCard)}
+        return json.dumps(
+            {
+                "axis": self.axis.kind.value,
+                "smoothing": self.smoothing,
+                "hidden": [key for key, action in self._plot_actions.items() if not action.isChecked()],
+                "log": {key: card.is_log for key, card in curves.items() if card.is_log != card.spec.log},
+            }
+        )
+
+    def use_choices(self, text: str) -> None:
+        """Choose again what `choices` gave; what this version does not know is left out."""
+        try:
+            chosen = json.loads(text)
+        except ValueError:
+            return
+        if not isinstance(chosen, dict):
+            return
+        if chosen.get("axis") in [kind.value for kind in AxisKind]:
+            self.axis_choice.choose(chosen["axis"])
+        if chosen.get("smoothing") in SMOOTHINGS:
+            self.set_smoothing(chosen["smoothing"])
+        self.set_hidden(frozenset(map(str, chosen.get("hidden", ()))))
+        for key, is_log in dict(chosen.get("log", {})).items():
+            card = self.cards.get(key)
+            if isinstance(card, PlotCard) and card.menu.log_action.isCheckable():
+                card.set_log(bool(is_log))
 
     # --- the bar
 

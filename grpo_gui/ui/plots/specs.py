@@ -66,7 +66,8 @@ def _is_source_mean(name: str) -> bool:
 
 
 def _reward_layers(run: RunSeries, _: TrainConfig | None) -> list[Layer]:
-    layers: list[Layer] = [PastLayer(), SpreadLayer("reward", "reward_std", "mean", "spread")]
+    spread = "reward_group_std" if len(run.series("reward_group_std")) else "reward_std"  # of older and other runs
+    layers: list[Layer] = [PastLayer(), SpreadLayer("reward", spread, "mean", "spread")]
     layers.append(LineLayer("reward", "mean", "mean"))
     for place, source in enumerate(reward_sources(run)):
         color, dash = SOURCE_STYLES[min(place, len(SOURCE_STYLES) - 1)]
@@ -126,7 +127,8 @@ SPECS: tuple[PlotSpec, ...] = (
         _reward_layers,
         lambda reading: number(reading.value("reward")),
         hint=lambda r: "" if r.step is None else f"held-out {number(r.around('eval/reward'))}",
-        more="The band reaches half of reward_std, the spread over all completions of the step, to either side. "
+        more="The band reaches half of the mean spread inside a group to either side (where a run did not record that, "
+        "half of the spread over all completions of the step). "
         "Dots are the reward on held-out prompts.",
     ),
     PlotSpec(

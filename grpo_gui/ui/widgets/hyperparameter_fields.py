@@ -62,7 +62,8 @@ class HyperparameterFields(QWidget):
             for name, field in self.fields.items():
                 if name in edits:
                     field.mark_asked()
-            self.asked.emit(SetHyperparameters(**edits))
+            resets = "epsilon_high" in edits and edits["epsilon_high"] is None
+            self.asked.emit(SetHyperparameters(**edits, resets_epsilon_high=resets))
             self._refresh()
 
     def revert_edits(self) -> None:
@@ -150,8 +151,8 @@ class HyperparameterField(QWidget):
         self.edited.emit()
 
     def _problem(self) -> str | None:
-        if self.parsed is None and self._value is None and self._entry.name == "epsilon_high":
-            return None
+        if self.parsed is None and self._entry.name == "epsilon_high":
+            return None  # the same as epsilon
         if self.parsed is None:
             return f"{self._entry.label} needs a number."
         return self._entry.problem(self._config, self.parsed)

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QApplication
 from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.ui import theme
 from grpo_gui.ui.models.run_series import RunSeries
+from grpo_gui.ui.models.step_table import AxisKind
 from grpo_gui.ui.plots.plot_area import PlotArea
+from grpo_gui.ui.plots.plots_panel import PlotsPanel
 from grpo_gui.ui.plots.shared_axis import SharedAxis
 from grpo_gui.ui.plots.specs import CLIP_NOTE
 from tests.ui import synthetic_run
@@ -260,3 +262,31 @@ def test_that_the_clock_leaves_out_what_cannot_be_seen(panel):
     for _ in range(len(panel.cards)):
         panel.clock.tick()
     assert drawn == []
+
+
+def test_that_the_choices_come_back_in_another_window(qtbot):
+    first, second = PlotsPanel(), PlotsPanel()
+    for panel in (first, second):
+        qtbot.addWidget(panel)
+    first.axis_choice.choose("samples")
+    first.set_smoothing(0.97)
+    first.set_hidden(frozenset({"entropy"}))
+    first.cards["kl"].set_log(True)
+    second.use_choices(first.choices())
+    assert second.choices() == first.choices()
+    assert second.axis.kind is AxisKind.SAMPLES
+    assert second.smoothing == 0.97
+    assert second.cards["entropy"].isHidden()
+    assert not second.cards["reward"].isHidden()
+    assert second.cards["kl"].is_log
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"axis": "miles", "smoothing": 3, "hidden": ["x"], "log": {"x": true}}']
+)
+def test_that_choices_of_another_version_change_nothing(qtbot, text):
+    panel = PlotsPanel()
+    qtbot.addWidget(panel)
+    before = panel.choices()
+    panel.use_choices(text)
+    assert panel.choices() == before

@@ -94,3 +94,14 @@ def test_that_an_edit_survives_news_about_another_field(fields, qtbot):
 def test_that_an_empty_upper_clip_means_the_lower_one(fields):
     assert fields.fields["epsilon_high"].line.placeholderText() == "0.20"
     assert fields.fields["epsilon_high"].problem is None
+
+
+def test_that_an_emptied_epsilon_high_is_the_same_as_epsilon_again(fields, qtbot):
+    changed = current_values(TrainConfig(), [ChangeRecord(144, "epsilon_high", None, 0.28)])
+    fields.set_values(TrainConfig(), changed)
+    fields.fields["epsilon_high"].line.selectAll()
+    qtbot.keyClick(fields.fields["epsilon_high"].line, Qt.Key.Key_Delete)
+    assert fields.fields["epsilon_high"].problem is None
+    with qtbot.waitSignal(fields.asked) as signal:
+        qtbot.mouseClick(fields.apply, Qt.MouseButton.LeftButton)
+    assert signal.args == [SetHyperparameters(resets_epsilon_high=True)]
