@@ -79,7 +79,8 @@ class Session(QObject):
         self._snapshots = SnapshotWorker(self._threads)
         self._router = RouterWorker(opened.path, opened.writer, self._threads, settings.device)
         form = RunForm(self.workspace, self._sample, self._read_data)
-        makers = ViewMakers(self._make_train_view, _make_completions_view, {"snapshots": self._make_snapshots_view})
+        others = {"router": self._make_router_view, "snapshots": self._make_snapshots_view}
+        makers = ViewMakers(self._make_train_view, _make_completions_view, others)
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
         self._alerts = Alerts(self.workspace, self._health, self.window, DesktopNotifier(self.window))
 
@@ -126,6 +127,12 @@ class Session(QObject):
         from grpo_gui.ui.views.snapshots_view import SnapshotsView
 
         return SnapshotsView(workspace, self._snapshots)
+
+    def _make_router_view(self, workspace: Workspace) -> QWidget:
+        _prepare_plots()
+        from grpo_gui.ui.views.router_view import RouterView
+
+        return RouterView(workspace, self._router)
 
     def _sample(
         self,

@@ -11,6 +11,7 @@ from grpo_gui.ui.glyphs import GlyphEngine
 ICONS: dict[str, str] = {
     "train": "ph.chart-line",
     "completions": "ph.text-align-left",
+    "router": "ph.git-fork",
     "settings": "ph.gear-six",
     "start": "ph.play-fill",
     "pause": "ph.pause-fill",

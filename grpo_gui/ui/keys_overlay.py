@@ -33,6 +33,12 @@ KEYS = (
         ("Enter", "open or close a group"),
         ("G", "groups or a flat list"),
     )),
+    ("Router", (
+        ("Enter", "ask the query; submit the ratings"),
+        ("1 to 5, Tab, arrows", "rate the answer, go to the next"),
+        ("Space, Backspace", "skip an answer, take the last rating back"),
+        ("Esc", "stop the answers"),
+    )),
     ("Snapshots", (
         ("A, B", "compare the selected snapshot as A or as B"),
         ("Left, Right, Down", "left is better, right is better, equal"),

@@ -3,6 +3,7 @@
 VIEWS: tuple[tuple[str, str], ...] = (
     ("train", "Train"),
     ("completions", "Completions"),
+    ("router", "Router"),
     ("snapshots", "Snapshots"),
 )
 
