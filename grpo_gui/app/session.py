@@ -79,7 +79,12 @@ class Session(QObject):
         self._snapshots = SnapshotWorker(self._threads)
         self._router = RouterWorker(opened.path, opened.writer, self._threads, settings.device)
         form = RunForm(self.workspace, self._sample, self._read_data)
-        others = {"router": self._make_router_view, "snapshots": self._make_snapshots_view}
+        others = {
+            "rate": _make_rate_view,
+            "router": self._make_router_view,
+            "runs": _make_runs_view,
+            "snapshots": self._make_snapshots_view,
+        }
         makers = ViewMakers(self._make_train_view, _make_completions_view, others)
         self.window = MainWindow(self.workspace, form, makers, WindowState(window_state_file()))
         self._alerts = Alerts(self.workspace, self._health, self.window, DesktopNotifier(self.window))
@@ -163,6 +168,13 @@ class _FirstPaint(QObject):
             self._window.removeEventFilter(self)
             QTimer.singleShot(0, self._function)
         return super().eventFilter(watched, event)
+
+
+def _make_runs_view(workspace: Workspace) -> QWidget:
+    _prepare_plots()
+    from grpo_gui.ui.views.runs_view import RunsView
+
+    return RunsView(workspace)
 
 
 def _make_completions_view(workspace: Workspace) -> tuple[QWidget, Callable[[], None]]:

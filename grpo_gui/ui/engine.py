@@ -9,19 +9,14 @@ from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
+from grpo_gui.ui.run_store import RunStore
 
 
-class Writer(Protocol):
+class Writer(RunStore, Protocol):
     """What the window asks of the store's writer."""
 
     def create_run(self, run: NewRun) -> int:
         """Insert a run and return its id once it is committed; blocks, so never call it on the GUI thread."""
-
-    def add_note(self, run_id: int, step: int, text: str) -> int:
-        """Keep a note of the user at a step; return its id."""
-
-    def rename_run(self, run_id: int, name: str) -> None:
-        """Give a run another name."""
 
     def replace_config(self, run_id: int, config: str) -> None:
         """Give a run that is about to be resumed another config, one with more steps."""

@@ -71,6 +71,15 @@ ICONS: dict[str, str] = {
     "fail": "ph.x-circle-fill",
     "unknown": "ph.minus-circle",
     "more": "ph.dots-three",
+    "runs": "ph.list-dashes",
+    "tag": "ph.tag",
+    "archive": "ph.archive",
+    "rename": "ph.pencil-simple",
+    "restore": "ph.arrow-u-up-left",
+    "rate": "ph.star",
+    "flag": "ph.flag",
+    "undo": "ph.arrow-counter-clockwise",
+    "import": "ph.download-simple",
 }
 """What an icon means -> its Phosphor name. Views name the meaning, never the font's name."""
 

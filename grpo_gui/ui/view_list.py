@@ -4,6 +4,7 @@ VIEWS: tuple[tuple[str, str], ...] = (
     ("train", "Train"),
     ("completions", "Completions"),
     ("router", "Router"),
+    ("runs", "Runs"),
     ("snapshots", "Snapshots"),
 )
 

@@ -1,4 +1,4 @@
-"""What the axes and the advantage density need of every step: samples, time and a histogram."""
+"""What the axes and the advantage density need of every step: samples, tokens, time and a histogram."""
 
 from enum import Enum
 
@@ -17,6 +17,7 @@ class AxisKind(Enum):
 
     STEP = "step"
     SAMPLES = "samples"
+    TOKENS = "tokens"
     TIME = "time"
 
 
@@ -26,10 +27,12 @@ class StepTable:
     def __init__(self) -> None:
         self._steps = GrowingArray(np.int64)
         self._samples = GrowingArray(np.float64)
+        self._tokens = GrowingArray(np.float64)
         self._times = GrowingArray(np.float64)
         self._sums = GrowingArray(np.int64, (BINS,))
         self._steps.extend([0])
         self._samples.extend([0])
+        self._tokens.extend([0])
         self._times.extend([0.0])
         self._sums.extend(np.zeros((1, BINS)))
         self._last_clock_s = float("nan")
@@ -55,17 +58,20 @@ class StepTable:
         self._times.extend(self._times.view[-1] + np.cumsum(took))
         self._steps.extend(totals.steps[first:])
         self._samples.extend(totals.samples[first:])
+        self._tokens.extend(totals.tokens[first:])
         self._sums.extend(self._sums.view[-1] + np.cumsum(totals.advantage_counts[first:], axis=0))
         self._last_clock_s = float(clock[-1])
 
     def add(self, event: StepCompleted, step_time_s: float) -> None:
         """Append one live step, which must be newer than the newest one."""
-        advantages = [c.advantage for group in event.groups for c in group.completions]
+        completions = [completion for group in event.groups for completion in group.completions]
+        advantages = [completion.advantage for completion in completions]
         elapsed = event.time_s - self._last_clock_s if self.step_count else 0.0
         took = step_time_s if np.isfinite(step_time_s) else elapsed
         self._times.extend([self._times.view[-1] + took])
         self._steps.extend([event.step])
-        self._samples.extend([self._samples.view[-1] + len(advantages)])
+        self._samples.extend([self._samples.view[-1] + len(completions)])
+        self._tokens.extend([self._tokens.view[-1] + sum(len(completion.token_ids) for completion in completions)])
         self._sums.extend(self._sums.view[-1:] + advantage_counts(advantages))
         self._last_clock_s = event.time_s
 
@@ -97,7 +103,9 @@ class StepTable:
         return counts
 
     def _column(self, kind: AxisKind) -> Float64Array:
-        return self._samples.view if kind is AxisKind.SAMPLES else self._times.view
+        if kind is AxisKind.SAMPLES:
+            return self._samples.view
+        return self._tokens.view if kind is AxisKind.TOKENS else self._times.view
 
 
 def advantage_counts(advantages: list[float]) -> Int64Array:

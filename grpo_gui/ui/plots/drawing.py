@@ -24,9 +24,14 @@ class Drawing:
     scale: float
     shows_replaced: bool = False  # steps that were superseded when the run was resumed from an earlier one
 
+    def step_range(self) -> tuple[float, float]:
+        """The shown range in steps of this run: the axis may belong to a longer one."""
+        low, high = self.run.table.to_steps(self.axis.kind, np.array(self.axis.range))
+        return float(low), float(high)
+
     def curve(self, name: str, weight: float | None = None) -> Curve:
         """The visible part of a metric in places of the axis and drawn values; None takes the chosen smoothing."""
-        low, high = self.axis.step_range()
+        low, high = self.step_range()
         weight = self.weight if weight is None else weight
         curve = self.run.series(name).curve(low, high, POINTS_PER_COLUMN * self.columns, weight)
         return Curve(self.run.table.to_axis(self.axis.kind, curve.steps), self.drawn(curve.values * self.scale))
@@ -34,7 +39,7 @@ class Drawing:
     def gaps(self, name: str) -> Float64Array:
         """Visible places at which a metric was not finite, at most one per pixel column."""
         steps = self.run.series(name).gaps
-        low, high = np.searchsorted(steps, self.axis.step_range())
+        low, high = np.searchsorted(steps, self.step_range())
         shown = steps[low : high + 1].astype(np.float64)
         return self.run.table.to_axis(self.axis.kind, shown[:: max(1, len(shown) // self.columns)])
 

@@ -70,8 +70,8 @@ class LineLayer:
 class DotLayer:
     """A metric with few points: a thin line with a dot at each, never smoothed."""
 
-    def __init__(self, name: str, color: str, text: str) -> None:
-        self.name, self._color, self._text = name, color, text
+    def __init__(self, name: str, color: str, text: str, *, dash: str = "solid") -> None:
+        self.name, self._color, self._text, self._dash = name, color, text, dash
         self._line, self._dots = CurveItem(), DotsItem()
 
     def items(self) -> Sequence[pg.GraphicsObject]:
@@ -81,7 +81,7 @@ class DotLayer:
     def restyle(self) -> None:
         """Dots with a border of the surface's colour."""
         now = theme.current()
-        self._line.set_pen(pen(self._color))
+        self._line.set_pen(pen(self._color, dash=self._dash))
         self._dots.set_colors(now.color(self._color), now.color("surface"))
 
     def draw(self, drawing: Drawing) -> Extent:

@@ -16,7 +16,7 @@ _BETWEEN = 12
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One name: `color` is a token or meaning, `kind` is line, dash, dot or area; `share` mixes areas with surface."""
+    """One name: `color` is a token or meaning, `kind` is line, dash, dots (a dotted line), dot or area; `share` mixes areas with surface."""
 
     text: str
     color: str
@@ -79,5 +79,7 @@ def _draw_swatch(painter: QPainter, entry: LegendEntry, color: QColor, x: float,
             line = QPen(color, 1.5)
             if entry.kind == "dash":
                 line.setDashPattern([2.5, 2.0])
+            elif entry.kind == "dots":
+                line.setDashPattern([1.0, 1.4])
             painter.setPen(line)
             painter.drawLine(QPointF(x, middle), QPointF(x + _SWATCH, middle))

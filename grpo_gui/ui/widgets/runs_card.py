@@ -1,0 +1,223 @@
+"""The card with the list of runs: search and filters, what can be done with the selected ones, the table."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QMenu, QPushButton
+
+from grpo_gui.ui import icons, theme
+from grpo_gui.ui.models.runs_row import RunFilter, RunRow
+from grpo_gui.ui.widgets.buttons import button
+from grpo_gui.ui.widgets.card import Card
+from grpo_gui.ui.widgets.job_strip import JobStrip
+from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label
+from grpo_gui.ui.widgets.runs_table import RunsTable
+
+_WITH_WORDS = 1130  # pixels of width from which the buttons carry their names
+_SEARCH_MS = 150
+
+_BUTTONS = (
+    ("open", "Open", "train", "Show the run in the Train view (Enter)."),
+    ("tags", "Tags", "tag", "Give the selected runs tags (T)."),
+    ("note", "Note", "note", "Read and write notes of the run."),
+    ("rename", "Rename", "rename", "Give the run another name (F2)."),
+    ("archive", "Archive", "archive", "Put the selected runs away; the archive is listed on demand."),
+    ("delete", "Delete", "trash", "Move the selected runs to the bin (Delete)."),
+)
+
+
+class RunsCard(Card):
+    """`asked` names what shall be done with the selected runs; `filter_changed` when others are to be listed."""
+
+    asked = Signal(str)  # open, tags, note, rename, archive, delete, bin
+    filter_changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__("", padding=0)
+        self.table = RunsTable()
+        self.search = _SearchField()
+        self.states = _choice("State", "All states")
+        self.tasks = _choice("Task", "All tasks")
+        self.archived = button("Archive", "archive", tooltip="List the archived runs instead.")
+        self.archived.setAccessibleName("Show the archive")
+        self.archived.setCheckable(True)
+        self.bin = button("Bin", "trash", tooltip="What was deleted: take it back, or empty the bin.")
+        self.count = ElidedLabel("", "label")
+        self.nothing = label("", "lead")
+        self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.buttons: dict[str, QPushButton] = {
+            name: button(text, icon, tooltip=tooltip) for name, text, icon, tooltip in _BUTTONS
+        }
+        self.strip = JobStrip()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_SEARCH_MS)
+        self._lay_out()
+        self._connect()
+        self.show_selection()
+
+    @property
+    def filter(self) -> RunFilter:
+        """Which runs are to be listed."""
+        return RunFilter(
+            self.search.text().strip(),
+            self.states.currentData() or "",
+            self.tasks.currentData() or "",
+            self.archived.isChecked(),
+        )
+
+    def show_rows(self, rows: Sequence[RunRow], everything: Sequence[RunRow], overlaid: int) -> None:
+        """List `rows`, the ones of `everything` that the filter finds."""
+        _offer(self.states, "All states", dict.fromkeys(row.run.status.value for row in everything))
+        _offer(self.tasks, "All tasks", dict.fromkeys(row.run.task for row in everything))
+        chosen = {row.id for row in self.table.selected}
+        self.table.runs.set_rows(rows)
+        if {row.id for row in self.table.selected} != chosen:
+            self.table.select(chosen)
+        some = f"{len(rows)} run{'s' if len(rows) != 1 else ''}"
+        self.count.setText(f"{some}, {overlaid} overlaid" if overlaid else some)
+        self.nothing.setText("" if rows else self._why_nothing(bool(everything)))
+        self.nothing.setVisible(not rows)
+        self.table.setVisible(bool(rows))
+        self.show_selection()
+
+    def show_selection(self) -> None:
+        """Enable what can be done with the selected runs."""
+        selected = self.table.selected
+        for name in self.buttons:
+            one_only = name in ("open", "note", "rename")
+            self.buttons[name].setEnabled(len(selected) == 1 if one_only else bool(selected))
+        archived = bool(selected) and all(row.run.archived for row in selected)
+        if self.buttons["archive"].text():
+            self.buttons["archive"].setText(_archive_word(archived))
+
+    def focus_search(self) -> None:
+        """Put the cursor into the search field."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Drop the names of the buttons where it is narrow."""
+        super().resizeEvent(event)
+        wide = self.width() >= theme.px(_WITH_WORDS)
+        for name, text, _, __ in _BUTTONS:
+            self.buttons[name].setText(text if wide else "")
+        self.show_selection()
+
+    def open_menu(self, position: QPoint) -> QMenu:
+        """The menu of the selected runs, opened at a place of the table."""
+        menu = QMenu(self)
+        for name, text, icon, _ in _BUTTONS:
+            action = menu.addAction(icons.icon(icon), self.buttons[name].text() or text)
+            action.setEnabled(self.buttons[name].isEnabled())
+            action.triggered.connect(lambda _=False, chosen=name: self.asked.emit(chosen))
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self.table.viewport().mapToGlobal(position))
+        return menu
+
+    def _why_nothing(self, has_runs: bool) -> str:
+        if self.archived.isChecked():
+            return "Nothing in the archive fits."
+        return "No run fits; empty the search or choose all states and tasks." if has_runs else "No runs yet."
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(12, 8, 12, 8)
+        bar.setSpacing(8)
+        bar.addWidget(self.search, 2)
+        for widget in (self.states, self.tasks, self.archived, self.bin):
+            bar.addWidget(widget)
+        bar.addWidget(self.count, 1)
+        for name, text, _, __ in _BUTTONS:
+            self.buttons[name].setAccessibleName(text)
+            bar.addWidget(self.buttons[name])
+        self.body.setSpacing(0)
+        self.body.addLayout(bar)
+        self.body.addWidget(self.strip)
+        self.body.addWidget(hline())
+        self.body.addWidget(self.table, 1)
+        self.body.addWidget(self.nothing, 1)
+        self.nothing.hide()
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+
+    def _connect(self) -> None:
+        self.search.textChanged.connect(lambda _: self._timer.start())
+        self._timer.timeout.connect(self.filter_changed)
+        self.search.left.connect(self.table.setFocus)
+        for choice in (self.states, self.tasks):
+            choice.activated.connect(lambda _: self.filter_changed.emit())
+        self.archived.toggled.connect(lambda _: self.filter_changed.emit())
+        self.bin.clicked.connect(lambda: self.asked.emit("bin"))
+        for name in self.buttons:
+            self.buttons[name].clicked.connect(lambda _=False, chosen=name: self.asked.emit(chosen))
+        self.table.chosen.connect(self.show_selection)
+        self.table.opened.connect(lambda _: self.asked.emit("open"))
+        self.table.rename_asked.connect(lambda: self._ask_if_possible("rename"))
+        self.table.tags_asked.connect(lambda: self._ask_if_possible("tags"))
+        self.table.delete_asked.connect(lambda: self._ask_if_possible("delete"))
+        self.table.customContextMenuRequested.connect(self.open_menu)
+
+    def _ask_if_possible(self, name: str) -> None:
+        if self.buttons[name].isEnabled():
+            self.asked.emit(name)
+
+
+class _SearchField(QLineEdit):
+    """A field with a magnifying glass; Escape empties and leaves it, Enter leaves it."""
+
+    left = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        words = "Search name, task, tag, note, setting"
+        self.setPlaceholderText(words)
+        self.setAccessibleName(words)
+        self.setToolTip("List only runs in which every word is found. Key: /")
+        self.setClearButtonEnabled(True)
+        self.setMinimumWidth(theme.px(120))
+        glass = self.addAction(icons.icon("search", "text3"), QLineEdit.ActionPosition.LeadingPosition)
+        icons.keep_icon(self, glass.setIcon, "search", "text3")
+        self.returnPressed.connect(self.left)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape for the field: it would be a shortcut of the window otherwise."""
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_escape and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave the field on Escape."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.clear()
+            self.left.emit()
+            return
+        super().keyPressEvent(event)
+
+
+def _choice(name: str, everything: str) -> QComboBox:
+    result = QComboBox()
+    result.setAccessibleName(name)
+    result.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    result.setMinimumContentsLength(9)
+    result.addItem(everything, "")
+    return result
+
+
+def _offer(box: QComboBox, everything: str, values: dict[str, None]) -> None:
+    """Offer these values and keep the choice; nothing happens when they are offered already."""
+    wanted = ["", *values]
+    if [box.itemData(place) for place in range(box.count())] == wanted or box.view().isVisible():
+        return
+    chosen = box.currentData()
+    box.clear()
+    box.addItem(everything, "")
+    for value in values:
+        box.addItem(value, value)
+    box.setCurrentIndex(max(box.findData(chosen), 0))
+
+
+def _archive_word(archived: bool) -> str:
+    return "Bring back" if archived else "Archive"

@@ -1,0 +1,256 @@
+"""The table of runs: tick boxes in the colour and dash of the curves, sparklines on one scale, keys."""
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPointF, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+
+from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.models.run_styles import style_of
+from grpo_gui.ui.models.runs_row import RunRow
+from grpo_gui.ui.models.runs_table_model import (
+    LOOK_ROLE,
+    SLOT_ROLE,
+    SPARK_ROLE,
+    Column,
+    RunsTableModel,
+    sparkline_points,
+)
+from grpo_gui.ui.plot_style import pen
+
+Index = QModelIndex | QPersistentModelIndex
+
+_WIDTHS = {
+    Column.OVERLAY: 58,
+    Column.STATE: 104,
+    Column.TASK: 104,
+    Column.ORIGIN: 100,
+    Column.STEPS: 88,
+    Column.REWARD: 62,
+    Column.HELD_OUT: 70,
+    Column.CURVE: 132,
+    Column.KL: 58,
+    Column.TIME: 92,
+    Column.STARTED: 124,
+    Column.TAGS: 120,
+}
+_LEAST_NAME = 150
+_GIVE_WAY = (Column.KL, Column.TIME, Column.ORIGIN, Column.TASK, Column.TAGS, Column.STARTED, Column.REWARD)
+
+
+class RunsTable(QTableView):
+    """`chosen` when the selection changed; the other signals name what a key or a click asks for."""
+
+    chosen = Signal()
+    overlay_toggled = Signal(object)  # list[RunRow]
+    opened = Signal(object)  # RunRow
+    rename_asked = Signal()
+    delete_asked = Signal()
+    tags_asked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs = RunsTableModel(self)
+        self.setModel(self.runs)
+        self.setAccessibleName("Runs")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setMinimumSectionSize(20)
+        header.setSectionsClickable(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
+        header.sectionClicked.connect(self._sort)
+        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegateForColumn(Column.OVERLAY, _OverlayDelegate(self))
+        self.setItemDelegateForColumn(Column.CURVE, _CurveDelegate(self))
+        self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
+        self.doubleClicked.connect(self._open)
+        theme.follow(self, self._restyle)
+
+    @property
+    def selected(self) -> list[RunRow]:
+        """The selected runs, from above."""
+        places = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return [row for row in map(self.runs.row, places) if row is not None]
+
+    def select(self, run_ids: set[int]) -> None:
+        """Select these runs, as far as they are listed."""
+        model = self.selectionModel()
+        model.clearSelection()
+        flags = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
+        for place in range(self.runs.rowCount()):
+            row = self.runs.row(place)
+            if row is not None and row.id in run_ids:
+                model.select(self.runs.index(place, 0), flags)
+                model.setCurrentIndex(self.runs.index(place, 0), QItemSelectionModel.SelectionFlag.NoUpdate)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on a box ticks it and leaves the selection alone."""
+        index = self.indexAt(event.position().toPoint())
+        row = self.runs.row(index.row()) if index.isValid() else None
+        if row is not None and index.column() == Column.OVERLAY and event.button() == Qt.MouseButton.LeftButton:
+            self.overlay_toggled.emit([row])
+            return
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Space ticks, Enter opens, F2 renames, T tags, Delete moves to the bin."""
+        match event.key():
+            case Qt.Key.Key_Space:
+                self.overlay_toggled.emit(self.selected)
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter if self.selected:
+                self.opened.emit(self.selected[0])
+            case Qt.Key.Key_F2:
+                self.rename_asked.emit()
+            case Qt.Key.Key_T if not event.modifiers():
+                self.tags_asked.emit()
+            case Qt.Key.Key_Delete:
+                self.delete_asked.emit()
+            case _:
+                super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the space bar: it would pause the training otherwise."""
+        is_space = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Space
+        if is_space and event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Leave letters to the keys above."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Let columns give way in the order of their weight."""
+        super().resizeEvent(event)
+        self._share_width()
+
+    def _sort(self, section: int) -> None:
+        chosen = {row.id for row in self.selected}
+        column, falling = self.runs.order_by(Column(section))
+        order = Qt.SortOrder.DescendingOrder if falling else Qt.SortOrder.AscendingOrder
+        self.horizontalHeader().setSortIndicator(column, order)
+        self.select(chosen)
+
+    def _open(self, index: QModelIndex) -> None:
+        row = self.runs.row(index.row())
+        if row is not None and index.column() != Column.OVERLAY:
+            self.opened.emit(row)
+
+    def _share_width(self) -> None:
+        free = self.viewport().width() - theme.px(_LEAST_NAME) - sum(theme.px(width) for width in _WIDTHS.values())
+        for column in _GIVE_WAY:
+            hidden = free < 0
+            self.setColumnHidden(column, hidden)
+            free += theme.px(_WIDTHS[column]) if hidden else 0
+
+    def _restyle(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_WIDE))
+        for column, width in _WIDTHS.items():
+            self.setColumnWidth(column, theme.px(width))
+        self._share_width()
+        self.runs.refresh()
+
+
+class _CellDelegate(QStyledItemDelegate):
+    """Plain cells in the colour that the model asks for; names in bold."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Take colour and weight."""
+        super().initStyleOption(option, index)
+        color = theme.current().color(index.data(LOOK_ROLE) or "text")
+        option.palette.setColor(option.palette.ColorRole.Text, color)
+        option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
+        if index.column() == Column.RUN:
+            option.font = theme.font(12, 600)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw without the dotted focus frame: the row's ground already tells."""
+        option.state &= ~QStyle.StateFlag.State_HasFocus
+        super().paint(painter, option, index)
+
+
+class _PaintedDelegate(QStyledItemDelegate):
+    """A cell that is drawn by hand on the row's ground."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw ground and content; an exception here would cost the whole window's picture."""
+        painter.save()
+        try:
+            if option.state & QStyle.StateFlag.State_Selected:
+                painter.fillRect(option.rect, theme.current().color("soft"))
+            self.paint_content(painter, option.rect, index)
+        finally:
+            painter.restore()
+
+    def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Draw the content; subclasses fill it."""
+        raise NotImplementedError
+
+
+class _OverlayDelegate(_PaintedDelegate):
+    """A tick box, and while ticked a piece of the run's line beside it."""
+
+    def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Draw box, tick and line."""
+        now, slot = theme.current(), index.data(SLOT_ROLE)
+        side = theme.px(13)
+        box = QRect(rect.x() + theme.px(9), rect.center().y() - side // 2, side, side)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if slot is None:
+            painter.setPen(QPen(now.color("ctl"), 1))
+            painter.setBrush(now.color("surface"))
+            painter.drawRoundedRect(box, 3, 3)
+            return
+        style = style_of(slot)
+        painter.setPen(QPen(now.color(style.color), 1))
+        painter.setBrush(now.color(style.color))
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setPen(QPen(now.color("surface"), 1.6))
+        left, middle = box.x(), box.center().y() + 0.5
+        tick = (0.24, 0.0), (0.44, 0.2), (0.8, -0.22)
+        painter.drawPolyline(QPolygonF([QPointF(left + x * side, middle + y * side) for x, y in tick]))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        line = pen(style.color, dash=style.dash)
+        line.setWidth(2)
+        painter.setPen(line)
+        painter.drawLine(box.right() + theme.px(8), box.center().y(), rect.right() - theme.px(2), box.center().y())
+
+
+class _CurveDelegate(_PaintedDelegate):
+    """The reward in few points, on the scale that all rows share."""
+
+    def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Draw the curve and a dot at its end."""
+        table = self.parent()
+        values, slot = index.data(SPARK_ROLE), index.data(SLOT_ROLE)
+        if not isinstance(table, RunsTable) or values is None:
+            return
+        now = theme.current()
+        color = now.color(style_of(slot).color if slot is not None else "text3")
+        inner = rect.adjusted(theme.px(6), theme.px(5), -theme.px(10), -theme.px(5))
+        places = sparkline_points(values, table.runs.bounds, inner.width(), inner.height())
+        points = QPolygonF([QPointF(inner.x() + x, inner.y() + y) for x, y in places])
+        if points.isEmpty():
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(color, 1))
+        painter.drawPolyline(points)
+        painter.setBrush(color)
+        painter.drawEllipse(points.last(), 1.5, 1.5)
