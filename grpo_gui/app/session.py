@@ -185,6 +185,13 @@ def _make_completions_view(workspace: Workspace) -> tuple[QWidget, Callable[[], 
     return view, view.list.filters.focus_search
 
 
+def _make_rate_view(workspace: Workspace) -> QWidget:
+    _prepare_plots()
+    from grpo_gui.ui.views.rate_view import RateView
+
+    return RateView(workspace)
+
+
 def _prepare_plots() -> None:
     """Import pyqtgraph only now, after the window is on screen, and let it follow the theme."""
     from grpo_gui.ui.plot_style import configure_pyqtgraph
