@@ -14,14 +14,15 @@ EXTRA = 'This needs the router extra; install it with: pip install "grpo-gui[rou
 
 
 def variable_source(variable: str) -> str:
-    """The key source of an environment variable.
+    """The key source of an environment variable, which must be set: else it might be the key itself.
 
     Raises:
-        BadInputError: it is no name of a variable, for example because it is the key itself.
+        BadInputError: it is no name of a variable, or that variable is not set.
     """
-    if not _VARIABLE.fullmatch(variable):
+    if not _VARIABLE.fullmatch(variable) or not os.environ.get(variable):
         raise BadInputError(
-            "The environment variable's name has letters, digits and _ only; give the name, not the key."
+            "There is no environment variable of this name. Give the name of one that is set, not the key; a new one "
+            "is seen when the program is started again."
         )
     return _ENVIRONMENT + variable
 

@@ -1,9 +1,12 @@
 """A store in a temporary folder, and a rater that knows the right answers."""
 
+import threading
+
 import pytest
 
 from grpo_gui.routing.service import RouterService
 from grpo_gui.store.writer import StoreWriter
+from tests.routing.fake_server import FakeServer
 
 
 class Opened:
@@ -11,11 +14,12 @@ class Opened:
 
     def __init__(self, path):
         self.path = path
+        self.service_changed = threading.Event()
         self._open()
 
     def _open(self):
         self.writer = StoreWriter.open(self.path)
-        self.service = RouterService(self.path, self.writer)
+        self.service = RouterService(self.path, self.writer, changed=self.service_changed.set)
         self.service.start()
 
     def close(self):
@@ -52,3 +56,27 @@ def ask(opened):
         return decided, ended
 
     return ask_and_wait
+
+
+@pytest.fixture
+def server():
+    pytest.importorskip("openai", reason="needs the router extra")
+    fake = FakeServer()
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def ready(opened):
+    """Wait until a model is no longer being tried; returns how it is."""
+
+    def wait_for(name):
+        for _ in range(1000):
+            health = {each.model.name: each for each in opened.service.models.all()}[name]
+            if health.state != "loading":
+                return health
+            opened.service_changed.wait(0.05)
+            opened.service_changed.clear()
+        raise AssertionError(f"{name} is still being tried")
+
+    return wait_for
