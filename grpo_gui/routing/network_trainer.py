@@ -95,6 +95,11 @@ class NetworkTrainer:
         sentence = self._failure or candidate_sentence(steps, self._verdict, mode, audited)
         return CandidateState(steps, self._verdict, self._run_id, sentence)
 
+    @property
+    def digest(self) -> str:
+        """The sha256 of the network's weights; empty before it has learned anything."""
+        return "" if self._learner is None else self._learner.digest
+
     def promote(self) -> None:
         """Let the candidate decide from now on.
 
