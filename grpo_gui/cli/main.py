@@ -8,9 +8,11 @@ import click
 from grpo_gui import __version__
 from grpo_gui.cli.diagnose import diagnose
 from grpo_gui.cli.export import export
+from grpo_gui.cli.imports import import_command
 from grpo_gui.cli.listing import check, runs
 from grpo_gui.cli.options import database_option
 from grpo_gui.cli.pretrain import pretrain
+from grpo_gui.cli.ratings import ratings
 from grpo_gui.cli.resume import resume
 from grpo_gui.cli.rewards import rewards
 from grpo_gui.cli.router import router
@@ -32,7 +34,7 @@ def cli(context: click.Context, database: Path | None) -> None:
         context.exit(open_window(database))
 
 
-for command in (train, resume, runs, sample, export, rewards, pretrain, check, diagnose, router):
+for command in (train, resume, runs, import_command, sample, export, rewards, pretrain, check, diagnose, ratings, router):
     cli.add_command(command)
 
 

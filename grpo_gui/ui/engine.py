@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from grpo_gui.events import Event
+from grpo_gui.rating_events import RatingEvent
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.records_snapshots import PairRating
@@ -32,6 +34,12 @@ class Writer(RunStore, Protocol):
 
     def rate_pair(self, rating: PairRating) -> int:
         """Keep which of two completions a person preferred; return the rating's id."""
+
+    def emit(self, event: Event) -> None:
+        """Keep an event; never blocks."""
+
+    def rate_group(self, rating: RatingEvent) -> int:
+        """Append what a person said of a group to the log; return the entry's id once it is committed."""
 
     def undo_rating(self, rating_id: int) -> None:
         """Take back a rating of a pair."""

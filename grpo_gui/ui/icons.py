@@ -68,6 +68,7 @@ ICONS: dict[str, str] = {
     "muted": "ph.bell-slash",
     "remedy": "ph.lightning",
     "back": "ph.arrow-left",
+    "falling": "ph.trend-down",
     "fail": "ph.x-circle-fill",
     "unknown": "ph.minus-circle",
     "more": "ph.dots-three",

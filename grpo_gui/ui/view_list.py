@@ -3,6 +3,7 @@
 VIEWS: tuple[tuple[str, str], ...] = (
     ("train", "Train"),
     ("completions", "Completions"),
+    ("rate", "Rate"),
     ("router", "Router"),
     ("runs", "Runs"),
     ("snapshots", "Snapshots"),

@@ -17,6 +17,7 @@ from grpo_gui.ui import icons, theme
 from grpo_gui.ui.formatting import duration
 from grpo_gui.ui.models.blind_session import BlindPair, BlindSession
 from grpo_gui.ui.models.visible_text import paragraph
+from grpo_gui.ui.widgets.key_cap import KeyCap
 from grpo_gui.ui.widgets.labels import ElidedLabel, label, mono
 from grpo_gui.ui.widgets.program_result import better_text, counts_text, interval_text
 
@@ -170,7 +171,7 @@ class BlindRating(QWidget):
         strip = QHBoxLayout()
         strip.setSpacing(4)
         for key, meaning in _STRIP:
-            strip.addWidget(_Key(key))
+            strip.addWidget(KeyCap(key))
             strip.addWidget(label(meaning, "label"))
             strip.addSpacing(4)
         strip.addWidget(self.time_left, 1)
@@ -192,7 +193,7 @@ class _Side(QFrame):
         theme.follow(self.text, lambda: self.text.setFont(theme.font(15)))
         head = QHBoxLayout()
         head.setSpacing(6)
-        head.addWidget(_Key(key))
+        head.addWidget(KeyCap(key))
         head.addWidget(label(title, "title"))
         head.addStretch(1)
         page = QWidget()
@@ -222,16 +223,6 @@ class _Side(QFrame):
         """Choose this side."""
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             self.clicked.emit()
-
-
-class _Key(QLabel):
-    """A key cap."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.setObjectName("keycap")
-        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        theme.follow(self, lambda: self.setFont(theme.font(11, mono=True)))
 
 
 def _key_of(event: QKeyEvent) -> str | None:

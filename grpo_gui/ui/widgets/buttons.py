@@ -70,6 +70,11 @@ class SegmentedControl(QFrame):
         """Choose a value, as a click would."""
         self._group.button(self._values.index(value)).setChecked(True)
 
+    def set_focus_policy(self, policy: Qt.FocusPolicy) -> None:
+        """Say how the keyboard reaches the words; NoFocus leaves it where it is."""
+        for segment in self._group.buttons():
+            segment.setFocusPolicy(policy)
+
     def set_tooltip(self, value: str, tooltip: str) -> None:
         """Explain one of the values."""
         self._group.button(self._values.index(value)).setToolTip(tooltip)

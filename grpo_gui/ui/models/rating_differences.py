@@ -1,0 +1,49 @@
+"""What an answer says differently from the most common one, word by word."""
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+_SIGNS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # written without blanks: each sign is compared alone
+_TOKEN = re.compile(rf"[{_SIGNS}]|(?:(?![{_SIGNS}])\w)+|[^\w\s]")
+_SIGN = re.compile(f"[{_SIGNS}]")
+_MOST_WORDS = 2_000  # two longer texts are not compared: it would take longer than a person waits
+LEAST_SHARED = 0.5
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`spans` are the places (start, end) in the other text; None when too little is shared to mark anything."""
+
+    spans: tuple[Span, ...] | None
+    shared: float  # share of the words of both that are the same and in the same order, 0 to 1
+
+
+def difference(common: str, other: str) -> Difference:
+    """Compare `other` with `common`; spans are given only where more than half of the words are shared."""
+    first, second = _words(common), _words(other)
+    if not first or not second or len(first) > _MOST_WORDS or len(second) > _MOST_WORDS:
+        return Difference(None, 0.0)
+    matcher = SequenceMatcher(None, [common[a:b] for a, b in first], [other[a:b] for a, b in second], autojunk=False)
+    if matcher.quick_ratio() <= LEAST_SHARED:  # an upper bound, and quick
+        return Difference(None, matcher.quick_ratio())
+    shared = matcher.ratio()
+    if shared <= LEAST_SHARED:
+        return Difference(None, shared)
+    changed = [(low, high) for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal" and high > low]
+    return Difference(tuple((second[low][0], second[high - 1][1]) for low, high in changed), shared)
+
+
+def length_text(text: str) -> str:
+    """How long an answer is, in words; in characters where the script has no blanks between words."""
+    if len(_SIGN.findall(text)) * 2 > len(text.strip()):
+        count = sum(not character.isspace() for character in text)
+        return f"{count} character{'' if count == 1 else 's'}"
+    count = sum(text[start].isalnum() for start, _ in _words(text))
+    return f"{count} word{'' if count == 1 else 's'}"
+
+
+def _words(text: str) -> list[Span]:
+    return [match.span() for match in _TOKEN.finditer(text)]

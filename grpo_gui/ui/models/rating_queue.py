@@ -1,0 +1,107 @@
+"""The next groups to rate, ready to be shown: read and laid out beside the GUI thread."""
+
+import random
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from grpo_gui.events import GroupRef
+from grpo_gui.rating.log import RatingLog
+from grpo_gui.rating.queue import Queue
+from grpo_gui.rating_events import RatableGroup, RatingEvent
+from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.records import GroupRecord
+from grpo_gui.ui.models.rating_slots import Layout, laid_out, shuffled
+
+NEWEST_STEPS = 400  # of a run, whose groups are looked through; older ones are known as far as they were rated
+
+Key = tuple[GroupRef, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A group with its order on screen, and why it is shown, as it is told."""
+
+    group: GroupRecord
+    reason: str
+    is_repeat: bool
+    is_audit: bool
+    layout: Layout
+    program: tuple[float | None, ...]  # what the program gave each completion; hidden until it is rated
+
+    @property
+    def key(self) -> Key:
+        """What tells it from others: a repeat is another showing of the same group."""
+        return self.group.ref, self.is_repeat
+
+
+@dataclass(slots=True)
+class RatingLibrary:
+    """The log and the groups of one run as far as they were read; each reading goes on where the last one ended.
+
+    Used by one background task at a time.
+    """
+
+    run_id: int
+    log: RatingLog = field(default_factory=RatingLog)
+    groups: dict[GroupRef, RatableGroup] = field(default_factory=dict)
+    newest_step: int = 0
+
+    def read_on(self, reader: StoreReader) -> None:
+        """Read what came since."""
+        newest = reader.newest_step(self.run_id) or 0
+        if newest < self.newest_step:  # resumed from an earlier step: what came after was replaced
+            self.groups = {ref: group for ref, group in self.groups.items() if ref.step <= newest}
+            self.newest_step = newest
+        after = max(self.newest_step, newest - NEWEST_STEPS)
+        if newest > after:
+            self.groups |= {group.ref: group for group in reader.ratable_groups(self.run_id, after)}
+        self.newest_step = newest
+        # What became of older entries may have changed too; there are few of them.
+        self.log = RatingLog(reader.group_ratings(self.run_id))
+        rated = {entry.event.group for entry in self.log.standing()}
+        for ref in rated - self.groups.keys():
+            group = reader.group(ref)
+            if group is not None:
+                self.groups[ref] = _ratable(group)
+        for ref in [ref for ref in self.groups if ref.step <= newest - NEWEST_STEPS and ref not in rated]:
+            del self.groups[ref]
+
+    def queue(self, rater: str, max_age: int | None, awaited_step: int | None) -> Queue:
+        """The queue of a rater as it stands."""
+        groups = sorted(self.groups.values(), key=lambda group: (-group.ref.step, group.ref.index))
+        return Queue(self.log, groups, rater, newest_step=self.newest_step, max_age=max_age, awaited_step=awaited_step)
+
+
+def ready_groups(
+    reader: StoreReader, library: RatingLibrary, queue: Queue, known: Collection[Key], count: int
+) -> list[Ready]:
+    """The next groups of the queue that are not known yet, laid out in a new order each."""
+    found = [queued for queued in queue.upcoming(len(known) + count) if (queued.ref, queued.is_repeat) not in known]
+    ready = []
+    for queued in found[:count]:
+        group = reader.group(queued.ref)
+        if group is not None:
+            layout = shuffled(group.completions, random.Random())
+            program = library.groups[queued.ref].program
+            reason = f"Shown because {queued.reason}"
+            ready.append(Ready(group, reason, queued.is_repeat, queued.is_audit, layout, program))
+    return ready
+
+
+def ready_again(reader: StoreReader, library: RatingLibrary, event: RatingEvent) -> Ready | None:
+    """A group that was rated, in the order in which it was shown; None when it is not there any more."""
+    group = reader.group(event.group)
+    if group is None:
+        return None
+    known = library.groups.get(event.group) or _ratable(group)
+    layout = laid_out(group.completions, event.positions)
+    return Ready(group, event.reason, event.is_repeat, event.is_audit, layout, known.program)
+
+
+def _ratable(group: GroupRecord) -> RatableGroup:
+    # The weighted sum over the sources that spoke, without the human one, whose weight is not in its values.
+    program = tuple(
+        sum(values) if (values := [v for name, v in one.rewards if v is not None and name != "human"]) else None
+        for one in group.completions
+    )
+    return RatableGroup(group.ref, group.task, group.prompt, tuple(one.text for one in group.completions), program)

@@ -1,0 +1,107 @@
+"""The card below the keys: the previous group with the reward that was hidden, and the way back to it."""
+
+import time
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.formatting import duration, number
+from grpo_gui.ui.models.opened_group import COUNT, PROGRAM, SAID, TERM, TEXT, VALUE_ROLE, OpenedGroup, OpenedTableModel
+from grpo_gui.ui.widgets.bars import AdvantageBarDelegate, RewardBarDelegate, advantage_limit
+from grpo_gui.ui.widgets.buttons import link
+from grpo_gui.ui.widgets.card import Card
+from grpo_gui.ui.widgets.labels import label
+
+_TITLE = "Previous group, now open"
+_WIDTHS = {SAID: 84, COUNT: 56, TERM: 150, PROGRAM: 130}
+MOST_HEIGHT = 16_777_215  # Qt's own: no limit
+_REFRESH_MS = 5_000
+_AGREE, _DIFFER = 0.3, -0.3
+
+
+class OpenedCard(Card):
+    """`undo_clicked` wants the rating back."""
+
+    undo_clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(_TITLE, padding=8)
+        self._opened: OpenedGroup | None = None
+        self.model = OpenedTableModel(self)
+        self.table = QTableView()
+        self.agreement = label(
+            "", "label", "Kendall's tau-b between your order and the program's: 1 alike, \u22121 opposite."
+        )
+        self.undo = link("Undo", "undo", tooltip="Take this rating back and rate the group again (Ctrl+Z).")
+        self.undo.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.undo.clicked.connect(self.undo_clicked)
+        self.header.add_widget(self.agreement)
+        self.header.add_widget(self.undo)
+        self._shape_table()
+        self.body.addWidget(self.table, 1)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_REFRESH_MS)
+        self._timer.timeout.connect(self._show_time)
+        theme.follow(self, self._restyle)
+
+    def show_group(self, opened: OpenedGroup | None) -> None:
+        """Open another group; None closes it."""
+        self._opened = opened
+        self.setVisible(opened is not None)
+        if opened is None:
+            self._timer.stop()
+            return
+        self.model.show_rows(opened.rows)
+        self.agreement.setText(agreement_text(opened.tau))
+        self._show_time()
+        self._timer.start()
+
+    def set_compact(self, compact: bool) -> None:
+        """Show only the header where the window is low."""
+        self.table.setVisible(not compact)
+        self.setMaximumHeight(self.minimumSizeHint().height() if compact else MOST_HEIGHT)
+
+    def _show_time(self) -> None:
+        if self._opened is not None:
+            ago = duration(time.time() - self._opened.submitted_s)
+            self.header.set_hint(f"step {self._opened.step}, submitted {ago} ago")
+
+    def _shape_table(self) -> None:
+        table = self.table
+        table.setModel(self.model)
+        table.setAccessibleName(_TITLE)
+        table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        table.setShowGrid(False)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.verticalHeader().hide()
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = table.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        table.setItemDelegateForColumn(TERM, AdvantageBarDelegate(table, VALUE_ROLE, self._limit))
+        table.setItemDelegateForColumn(PROGRAM, RewardBarDelegate(table, VALUE_ROLE, self._bounds))
+
+    def _restyle(self) -> None:
+        self.table.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_DETAIL))
+        for column, width in _WIDTHS.items():
+            self.table.setColumnWidth(column, theme.px(width))
+        self.table.setMinimumHeight(theme.px(tokens.TABLE_HEADER_HEIGHT + 2 * tokens.ROW_DETAIL))
+        self.table.viewport().update()
+
+    def _limit(self, _: QModelIndex | QPersistentModelIndex) -> float:
+        return advantage_limit(self._opened.group_size if self._opened is not None else 2)
+
+    def _bounds(self) -> tuple[float, float]:
+        return self._opened.bounds if self._opened is not None else (0.0, 1.0)
+
+
+def agreement_text(tau: float | None) -> str:
+    """How well two orders of one group go together, in words."""
+    if tau is None:
+        return "one of you told none apart"
+    words = "agree" if tau > _AGREE else "disagree" if tau < _DIFFER else "go your own ways"
+    return f"you and the program {words} here: tau {number(tau)}"

@@ -1,0 +1,111 @@
+"""The answers of a group beside each other: three columns, two where it is narrow; more rows than fit scroll."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QScrollArea, QWidget
+
+from grpo_gui.ui import theme, tokens
+from grpo_gui.ui.models.rating_draft import JudgeBy
+from grpo_gui.ui.models.rating_session import RatingSession
+from grpo_gui.ui.models.rating_words import badge
+from grpo_gui.ui.widgets.rate_card import RateCard
+
+THREE_FROM = 900
+TWO_FROM = 460
+
+
+class RateCards(QScrollArea):
+    """Shows a `RatingSession`; the three signals give the card first, as its place from 0."""
+
+    clicked = Signal(int)
+    scored = Signal(int, int)
+    flagged = Signal(int, str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._session: RatingSession | None = None
+        self._arranged: tuple[tuple[int, ...], int] | None = None
+        self.cards: list[RateCard] = []
+        page = QWidget()
+        page.setProperty("look", "page")
+        self._grid = QGridLayout(page)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(tokens.GAP + 4)
+        self.setWidget(page)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(theme.px(150))
+
+    @property
+    def columns(self) -> int:
+        """How many cards stand beside each other."""
+        width = self.width()
+        return 3 if width >= theme.px(THREE_FROM) else 2 if width >= theme.px(TWO_FROM) else 1
+
+    def show_session(self, session: RatingSession) -> None:
+        """Show another group."""
+        self._session = session
+        while len(self.cards) < len(session.layout.slots):
+            self._add_card()
+        for card, slot in zip(self.cards, session.layout.slots, strict=False):
+            card.show_slot(slot)
+        self.verticalScrollBar().setValue(0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what was said of the answers by now."""
+        session = self._session
+        if session is None:
+            return
+        draft, state = session.draft, session.draft.state
+        shown = tuple(range(draft.cards))
+        if state.judge_by is JudgeBy.PAIRS and draft.pair is not None and state.verdict is None:
+            shown = draft.pair if session.flagged is None and not session.flags_next else shown
+        self._arrange(shown)
+        scores = state.judge_by is JudgeBy.SCORES and state.verdict is None
+        for place in shown:
+            word = badge(draft, place)
+            is_chosen = place == session.flagged or (place == state.cursor if scores else bool(word))
+            self.cards[place].show_judgement(
+                word, draft.tag_of(place), is_chosen=is_chosen, score=draft.score_of(place), has_scores=scores
+            )
+        if scores and state.cursor < len(self.cards):
+            self.ensureWidgetVisible(self.cards[state.cursor], 0, 0)
+
+    def scroll_pages(self, pages: int) -> None:
+        """Scroll by pages."""
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + pages * bar.pageStep())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Two columns where three would be too narrow."""
+        super().resizeEvent(event)
+        if self._session is not None:
+            self.refresh()
+
+    def _arrange(self, shown: tuple[int, ...]) -> None:
+        columns = min(self.columns, len(shown)) if len(shown) > 1 else 1
+        if self._session is not None:
+            self._session.columns = columns
+        if self._arranged == (shown, columns):
+            return
+        self._arranged = (shown, columns)
+        for place, card in enumerate(self.cards):
+            self._grid.removeWidget(card)
+            card.setVisible(place in shown)
+        for number, place in enumerate(shown):
+            self._grid.addWidget(self.cards[place], number // columns, number % columns)
+        rows = -(-len(shown) // columns)
+        for row in range(max(rows, self._grid.rowCount())):
+            self._grid.setRowStretch(row, 1 if row < rows else 0)
+        for column in range(max(columns, self._grid.columnCount())):
+            self._grid.setColumnStretch(column, 1 if column < columns else 0)
+
+    def _add_card(self) -> None:
+        card, place = RateCard(), len(self.cards)
+        card.clicked.connect(lambda: self.clicked.emit(place))
+        card.scored.connect(lambda value: self.scored.emit(place, value))
+        card.flagged.connect(lambda tag: self.flagged.emit(place, tag))
+        self.cards.append(card)
+        self._arranged = None
