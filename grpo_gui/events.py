@@ -28,11 +28,15 @@ _ACTIVE = frozenset({RunStatus.WARMING_UP, RunStatus.RUNNING, RunStatus.PAUSED, 
 
 @dataclass(frozen=True, slots=True, order=True)
 class GroupRef:
-    """The place of a group: known to the trainer's events and to the store alike."""
+    """The place of a group: known to the trainer's events and to the store alike.
+
+    `superseded` n > 0: a step that was done anew when the run was resumed from an earlier one for the n-th time.
+    """
 
     run_id: int
     step: int
     index: int
+    superseded: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ def sort_order(query: CompletionQuery) -> SortOrder:
     return order
 
 
+def state(query: CompletionQuery) -> str:
+    """The condition on the column `superseded`: the rows that count, or those that were replaced."""
+    return "superseded > 0" if query.superseded else "superseded = 0"
+
+
 def filters(query: CompletionQuery, alias: str = "c") -> Condition:
     """What the query asks of a completion beside its run; `alias` is the table in the statement."""
     parts = ["1"]

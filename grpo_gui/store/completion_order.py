@@ -12,7 +12,7 @@ is tried for the next `WINDOW` rows only. With a million completions either way 
 
 from dataclasses import dataclass
 
-from grpo_gui.store.completion_filters import Condition, SortOrder, filters, sort_order
+from grpo_gui.store.completion_filters import Condition, SortOrder, filters, sort_order, state
 from grpo_gui.store.encoding import SqlValue
 from grpo_gui.store.reading import ReadConnection
 from grpo_gui.store.records import CompletionQuery
@@ -28,6 +28,8 @@ _EDGE_ID = """FROM groups g JOIN completions c ON c.group_id = g.id
 WHERE g.run_id = :run AND g.superseded = 0 AND g.step ="""
 _SPAN = f"""SELECT (SELECT min(c.id) {_EDGE_ID} ({_EDGE_STEP} LIMIT 1)),
 (SELECT max(c.id) {_EDGE_ID} ({_EDGE_STEP} DESC LIMIT 1))"""
+# Steps that were done anew more than once do not rise with the ids, so nothing is known of where they lie.
+_SPAN_OF_SUPERSEDED = "SELECT min(id), max(id) FROM completions NOT INDEXED WHERE run_id = :run AND superseded > 0"
 _LAST_STEP = (1 << 63) - 1
 
 
@@ -70,10 +72,13 @@ def rows_of_run(connection: ReadConnection, query: CompletionQuery) -> Condition
         "min_step": 0 if query.min_step is None else query.min_step,
         "max_step": _LAST_STEP if query.max_step is None else query.max_step,
     }
-    low, high = connection.rows(_SPAN, values)[0]
+    if query.superseded:
+        low, high = connection.rows(_SPAN_OF_SUPERSEDED, {"run": query.run_id})[0]
+    else:
+        low, high = connection.rows(_SPAN, values)[0]
     if low is None:
         low, high = 0, -1
-    return Condition("c.id BETWEEN ? AND ? AND c.run_id = ? AND c.superseded = 0", (low, high, query.run_id))
+    return Condition(f"c.id BETWEEN ? AND ? AND c.run_id = ? AND c.{state(query)}", (low, high, query.run_id))
 
 
 class _Finder:
@@ -96,7 +101,7 @@ class _Finder:
         """The places with a sort value behind `after`."""
         if self._order.column == "step":
             return self._by_step(after, limit)
-        if self._span() > FEW_ROWS:
+        if self._span() > FEW_ROWS and not self._query.superseded:  # the indexes hold only what counts
             end = self._end_of_window(after)
             places = self._along_the_index(after, end, limit)
             if end is None or len(places) == limit:
@@ -107,8 +112,9 @@ class _Finder:
         """The places without a sort value, newest first, older than `before_id`."""
         if self._order.column == "step":
             return []
-        sql = f"SELECT NULL, c.id, c.group_id FROM {self._index} "
-        sql += f"WHERE c.run_id = ? AND c.superseded = 0 AND {self._column} IS NULL AND {self._wanted.sql}"
+        source = "completions c NOT INDEXED" if self._query.superseded else self._index
+        sql = f"SELECT NULL, c.id, c.group_id FROM {source} "
+        sql += f"WHERE c.run_id = ? AND c.{state(self._query)} AND {self._column} IS NULL AND {self._wanted.sql}"
         values: tuple[SqlValue, ...] = (self._query.run_id, *self._wanted.values)
         if before_id is not None:
             sql += " AND c.id < ?"

@@ -1,6 +1,6 @@
 """Reads completions page by page, alone or under their groups, and counts them."""
 
-from grpo_gui.store.completion_filters import filters, step_filters
+from grpo_gui.store.completion_filters import filters, state, step_filters
 from grpo_gui.store.completion_order import Cursor, next_places, rows_of_run
 from grpo_gui.store.encoding import decode_number, decode_optional_text, decode_text, number_or_nan
 from grpo_gui.store.reading import ReadConnection, Row, parts, placeholders
@@ -15,12 +15,12 @@ from grpo_gui.store.records import (
 )
 
 _COLUMNS = """SELECT c.id, c.run_id, c.step, g.position, c.position, p.task, p.prompt, p.answer, c.text, c.reward,
-c.advantage, c.tokens, c.truncated, c.correct, c.clip_fraction, c.kl_max, c.nan_columns, c.group_id"""
+c.advantage, c.tokens, c.truncated, c.correct, c.clip_fraction, c.kl_max, c.nan_columns, c.group_id, g.superseded"""
 _JOINS = "JOIN groups g ON g.id = c.group_id JOIN prompts p ON p.id = c.prompt_id"
 _COMPLETIONS = f"{_COLUMNS} FROM completions c {_JOINS}"
 _GROUP_COMPLETIONS = f"{_COLUMNS} FROM completions c INDEXED BY completions_by_group {_JOINS}"
 _GROUPS = """SELECT g.id, g.run_id, g.step, g.position, p.task, p.prompt, g.right_count, g.size, g.reward_std,
-g.has_signal FROM groups g JOIN prompts p ON p.id = g.prompt_id"""
+g.has_signal, g.superseded FROM groups g JOIN prompts p ON p.id = g.prompt_id"""
 
 
 def completion_page(
@@ -66,7 +66,7 @@ def count(connection: ReadConnection, query: CompletionQuery) -> tuple[int, int]
     """How many completions the query finds, and in how many groups."""
     whole = step_filters(query)
     if whole is not None:
-        sql = f"SELECT coalesce(sum(size), 0), count(*) FROM groups WHERE run_id = ? AND superseded = 0 AND {whole.sql}"
+        sql = f"SELECT coalesce(sum(size), 0), count(*) FROM groups WHERE run_id = ? AND {state(query)} AND {whole.sql}"
         row = connection.rows(sql, (query.run_id, *whole.values))[0]
         return row[0], row[1]
     rows, wanted = rows_of_run(connection, query), filters(query)
@@ -78,7 +78,7 @@ def count(connection: ReadConnection, query: CompletionQuery) -> tuple[int, int]
 def _completion_row(row: Row) -> CompletionRow:
     return CompletionRow(
         id=row[0],
-        ref=CompletionRef(GroupRef(row[1], row[2], row[3]), row[4]),
+        ref=CompletionRef(GroupRef(row[1], row[2], row[3], row[18]), row[4]),
         task=decode_text(row[5]),
         prompt=decode_text(row[6]),
         answer=decode_optional_text(row[7]),
@@ -95,7 +95,7 @@ def _completion_row(row: Row) -> CompletionRow:
 
 def _group_summary(row: Row) -> GroupSummary:
     return GroupSummary(
-        ref=GroupRef(row[1], row[2], row[3]),
+        ref=GroupRef(row[1], row[2], row[3], row[10]),
         task=decode_text(row[4]),
         prompt=decode_text(row[5]),
         right=row[6],

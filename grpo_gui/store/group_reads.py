@@ -8,7 +8,7 @@ from grpo_gui.store.reading import ReadConnection, Row, parts, placeholders
 from grpo_gui.store.records import GroupRecord, GroupRef
 
 _GROUP = """SELECT g.id, g.step, g.position, p.task, p.prompt, p.answer, p.token_ids, p.tokens
-FROM groups g JOIN prompts p ON p.id = g.prompt_id WHERE g.run_id = ? AND g.superseded = 0 AND g.step = ?"""
+FROM groups g JOIN prompts p ON p.id = g.prompt_id WHERE g.run_id = ? AND g.superseded = ? AND g.step = ?"""
 _COMPLETION = """SELECT c.id, c.position, c.text, c.tokens, c.truncated, c.correct, c.reward, c.advantage, c.ratio_min,
 c.ratio_max, c.clip_fraction_low, c.clip_fraction_high, c.kl_mean, c.kl_max, c.nan_columns,
 t.token_ids, t.tokens, t.old_logps, t.logps, t.ref_logps, t.entropy, t.clipped
@@ -21,28 +21,28 @@ Rewards = tuple[tuple[str, float | None], ...]
 
 def group(connection: ReadConnection, ref: GroupRef) -> GroupRecord | None:
     """One group, None when it is not there."""
-    row = connection.row(f"{_GROUP} AND g.position = ?", (ref.run_id, ref.step, ref.index))
-    return None if row is None else _group_record(connection, ref.run_id, row)
+    row = connection.row(f"{_GROUP} AND g.position = ?", (ref.run_id, ref.superseded, ref.step, ref.index))
+    return None if row is None else _group_record(connection, ref, row)
 
 
 def groups_of_step(connection: ReadConnection, run_id: int, step: int) -> tuple[GroupRecord, ...]:
     """All groups of a step, in order of the prompts."""
-    rows = connection.rows(f"{_GROUP} ORDER BY g.position", (run_id, step))
-    return tuple(_group_record(connection, run_id, row) for row in rows)
+    rows = connection.rows(f"{_GROUP} ORDER BY g.position", (run_id, 0, step))
+    return tuple(_group_record(connection, GroupRef(run_id, step, row[2]), row) for row in rows)
 
 
-def _group_record(connection: ReadConnection, run_id: int, row: Row) -> GroupRecord:
-    group_id, step, position, task, prompt, answer, token_ids, tokens = row
+def _group_record(connection: ReadConnection, ref: GroupRef, row: Row) -> GroupRecord:
+    group_id, _, _, task, prompt, answer, token_ids, tokens = row
     completions = connection.rows(_COMPLETION, (group_id,))
     rewards: dict[int, list[tuple[str, float | None]]] = {}
     for completion_id, source, value, is_nan in connection.rows(_REWARDS, (group_id,)):
         entry = (decode_text(source), number_or_nan(value) if is_nan else value)
         rewards.setdefault(completion_id, []).append(entry)
     ids = [decode_ids(completion[15], completion[3]) for completion in completions]
-    vocabulary = _vocabulary(connection, run_id, {token_id for sequence in ids for token_id in sequence})
+    vocabulary = _vocabulary(connection, ref.run_id, {token_id for sequence in ids for token_id in sequence})
     return GroupRecord(
         id=group_id,
-        ref=GroupRef(run_id, step, position),
+        ref=ref,
         task=decode_text(task),
         prompt=decode_text(prompt),
         answer=decode_optional_text(answer),

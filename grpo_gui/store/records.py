@@ -155,6 +155,7 @@ class CompletionQuery:
     max_reward: float | None = None
     min_tokens: int | None = None
     max_tokens: int | None = None
+    superseded: bool = False  # True: only those of steps that were done anew after a resume
     # newest, oldest, reward_high, reward_low, longest, advantage_high, advantage_low, kl_high, clipped_high
     sort: str = "newest"
 

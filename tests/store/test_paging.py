@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grpo_gui.events import RunStarted
 from grpo_gui.store import completion_order
 from grpo_gui.store.completion_filters import SORT_ORDERS
 from grpo_gui.store.reader import StoreReader
@@ -66,6 +67,7 @@ def queries(draw):
         max_reward=maybe(st.sampled_from([0.0, 0.5])),
         min_tokens=maybe(st.integers(1, 5)),
         max_tokens=maybe(st.integers(1, 5)),
+        superseded=draw(st.booleans()),
         sort=draw(st.sampled_from(sorted(SORT_ORDERS))),
     )
 
@@ -106,6 +108,8 @@ def matches(row, query):
 def sort_key(query):
     """Values in the order's direction, those without one last; ties by id in the same direction."""
     order = SORT_ORDERS[query.sort]
+    if query.superseded and order.column == "step":  # attempts after one another, as they were made
+        return lambda row: -row.id if order.descending else row.id
     sign = -1 if order.descending else 1
 
     def key(row):
@@ -150,19 +154,28 @@ def window(request):
 
 
 @settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
-@given(events=steps(), asked=st.lists(queries(), min_size=1, max_size=5), limit=st.integers(1, 7))
-def test_that_pages_are_the_sorted_matches_cut_into_pieces(store, window, events, asked, limit):
+@given(
+    attempts=st.lists(steps(), min_size=1, max_size=3),
+    asked=st.lists(queries(), min_size=1, max_size=5),
+    limit=st.integers(1, 7),
+)
+def test_that_pages_are_the_sorted_matches_cut_into_pieces(store, window, attempts, asked, limit):
     writer, reader = store
     run_id, other = writer.create_run(new_run()), writer.create_run(new_run())
-    for number, groups in enumerate(events, 1):
-        writer.emit(step(run_id, number, groups=groups))
-        writer.emit(step(other, number))
+    for events in attempts:
+        writer.emit(RunStarted(run_id, 0, "cpu", 1000, ()))
+        for number, groups in enumerate(events, 1):
+            writer.emit(step(run_id, number, groups=groups))
+            writer.emit(step(other, number))
     assert writer.flush()
-    everything = reader.completion_page(CompletionQuery(run_id), limit=1000).rows
-    assert len(everything) == sum(len(part.completions) for groups in events for part in groups)
+    sizes = [sum(len(part.completions) for groups in events for part in groups) for events in attempts]
+    everything = {}
+    for superseded, size in ((False, sizes[-1]), (True, sum(sizes[:-1]))):
+        everything[superseded] = reader.completion_page(CompletionQuery(run_id, superseded=superseded), limit=1000).rows
+        assert len(everything[superseded]) == size
     for query in asked:
         query = dataclasses.replace(query, run_id=run_id)
-        expected = sorted((row for row in everything if matches(row, query)), key=sort_key(query))
+        expected = sorted((row for row in everything[query.superseded] if matches(row, query)), key=sort_key(query))
         rows = all_pages(lambda cursor, limit, query=query: reader.completion_page(query, cursor, limit), limit)
         assert [row.id for row in rows] == [row.id for row in expected]
 
@@ -173,6 +186,8 @@ def test_that_pages_are_the_sorted_matches_cut_into_pieces(store, window, events
             wanted = sorted((row for row in expected if row.ref.group == summary.ref), key=lambda row: row.ref.index)
             assert [row.id for row in members] == [row.id for row in wanted]
         assert reader.count(query) == (len(expected), len(expected_groups))
+        for summary, members in groups[:2]:
+            assert reader.group(summary.ref).completion_ids[members[0].ref.index] == members[0].id
 
 
 def test_that_rows_written_meanwhile_shift_no_page(store):

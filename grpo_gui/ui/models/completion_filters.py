@@ -1,6 +1,6 @@
 """Filters of the Completions view: the query's fields as removable chips, and the sort orders by name."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from grpo_gui.store.records import CompletionQuery
 from grpo_gui.ui.models.completion_columns import Column
@@ -32,6 +32,9 @@ RANGES: dict[str, tuple[str, str, str]] = {
 }
 
 
+_NOT_SET = {field.name: field.default for field in fields(CompletionQuery)}
+
+
 @dataclass(frozen=True, slots=True)
 class Chip:
     """One active filter: its label and the query fields that its cross clears."""
@@ -53,6 +56,8 @@ def chips(query: CompletionQuery) -> tuple[Chip, ...]:
         found.append(Chip("right" if query.correct else "wrong", ("correct",)))
     if query.truncated is not None:
         found.append(Chip("truncated" if query.truncated else "ended by itself", ("truncated",)))
+    if query.superseded:
+        found.append(Chip("superseded", ("superseded",)))
     return tuple(found)
 
 
@@ -75,7 +80,7 @@ def range_label(query: CompletionQuery, name: str) -> str:
 
 def without(query: CompletionQuery, chip: Chip) -> CompletionQuery:
     """Give the query without the filter of a chip."""
-    return with_fields(query, **dict.fromkeys(chip.fields))
+    return with_fields(query, **{field: _NOT_SET[field] for field in chip.fields})
 
 
 def with_fields(query: CompletionQuery, **fields: object) -> CompletionQuery:

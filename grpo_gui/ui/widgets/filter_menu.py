@@ -34,6 +34,10 @@ class FilterMenu(QMenu):
             for text, value in choices:
                 action = self.addAction(text)
                 action.triggered.connect(lambda _=False, field=field, value=value: self._set(field, value))
+        self.addSeparator()
+        superseded = self.addAction("Superseded only")
+        superseded.setToolTip("Answers of steps that were done anew when the run was resumed from an earlier one.")
+        superseded.triggered.connect(lambda: self._set("superseded", True))
         if is_filtered(query):
             self.addSeparator()
             self.addAction("Remove all filters").triggered.connect(lambda: self.changed.emit(cleared(self._query)))

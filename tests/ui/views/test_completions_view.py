@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QPushButton
 
-from grpo_gui.events import RunStatus
+from grpo_gui.events import RunStarted, RunStatus
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionRef, GroupRef, GroupSummary
@@ -241,6 +241,23 @@ def test_that_a_filter_becomes_a_chip_and_its_cross_takes_it_away(qtbot, open_vi
     settle(qtbot, view)
     assert view.list.filters.chip_texts() == []
     assert view.list.filters.count.text() == "16 completions, 4 groups"
+
+
+def test_that_superseded_completions_are_hidden_until_asked_for_and_open_like_others(qtbot, open_view, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 3)
+    writer.emit(RunStarted(run_id, 2, "cpu", 1000, ()))
+    writer.flush()
+    view = open_view(run_id)
+    assert view.list.filters.count.text() == "16 completions, 4 groups"
+    menu_action(view.list.filters.filter_menu(), "Superseded only").trigger()
+    settle(qtbot, view)
+    assert view.list.filters.count.text() == "8 of 16 completions, 2 groups"
+    assert view.list.filters.chip_texts() == ["superseded"]
+    view.list.table.setFocus()
+    qtbot.keyClick(view.list.table, Qt.Key.Key_J)
+    settle(qtbot, view)
+    assert view.detail.ref.group.superseded == 1
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
