@@ -16,9 +16,10 @@ from grpo_gui.diagnose.engine import Diagnosis
 from grpo_gui.diagnose.evidence import SampleRef
 from grpo_gui.diagnose.finding import Finding, FindingState
 from grpo_gui.diagnose.learning import Verdict, learning_report
-from grpo_gui.diagnose.metric_files import diagnose_rows, read_metric_file
+from grpo_gui.diagnose.metric_rows import diagnose_rows
 from grpo_gui.diagnose.reading import Missing
 from grpo_gui.errors import BadInputError, StoreError
+from grpo_gui.outside.diagnosing import read_run
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.training.diagnosing import diagnose_run
 
@@ -33,8 +34,9 @@ _DATABASE_HEAD = b"SQLite format 3\0"
 def diagnose(context: click.Context, target: str, as_json: bool, database: Path | None) -> None:
     """Say what is wrong with a run.
 
-    RUN is its number in the database (see `grpo-gui runs`); PATH a database (its newest run), a trainer_state.json, or
-    metrics as JSON lines or CSV. Exit code: 0 no findings, 1 findings, 2 bad input.
+    RUN is its number in the database (see `grpo-gui runs`); PATH a database (its newest run), or what `grpo-gui import`
+    takes: a TRL output folder, a trainer_state.json, TensorBoard, verl, CSV or JSON lines. Exit code: 0 no findings,
+    1 findings, 2 bad input.
     """
     try:
         title, diagnosis, muted = _open(target, chosen_database(context, database))
@@ -60,11 +62,13 @@ def _open(target: str, database: Path) -> tuple[str, Diagnosis, frozenset[str]]:
     path = Path(target)
     if target.isdecimal() and not path.exists():
         return _stored(database, int(target))
-    if not path.is_file():
-        raise BadInputError(f"{target!r} is neither the number of a run nor a file; `grpo-gui runs` lists the runs.")
-    if _is_database(path):
+    if not path.exists():
+        raise BadInputError(
+            f"{target!r} is neither the number of a run nor a file or folder; `grpo-gui runs` lists the runs."
+        )
+    if path.is_file() and _is_database(path):
         return _stored(path, None)
-    run = read_metric_file(path)
+    run = read_run(path)
     return run.name, diagnose_rows(run), frozenset()
 
 

@@ -34,7 +34,20 @@ def cli(context: click.Context, database: Path | None) -> None:
         context.exit(open_window(database))
 
 
-for command in (train, resume, runs, import_command, sample, export, rewards, pretrain, check, diagnose, ratings, router):
+for command in (
+    train,
+    resume,
+    runs,
+    import_command,
+    sample,
+    export,
+    rewards,
+    pretrain,
+    check,
+    diagnose,
+    ratings,
+    router,
+):
     cli.add_command(command)
 
 

@@ -12,6 +12,8 @@ STEPS_AT_ONCE = 50
 _RANGE = "run_id = ? AND {0}.superseded = 0 AND {0}.step BETWEEN ? AND ?"
 _POINTS = """SELECT p.step, s.name, p.value FROM series s JOIN points p ON p.series_id = s.id
 WHERE s.run_id = ? AND s.superseded = 0 AND p.step BETWEEN ? AND ? ORDER BY p.step, s.id"""
+_NEXT = """SELECT min(next) FROM (SELECT (SELECT min(step) FROM points WHERE series_id = s.id AND step >= ?) AS next
+FROM series s WHERE s.run_id = ? AND s.superseded = 0)"""
 _GROUPS = f"""SELECT g.id, g.step, g.position, p.prompt FROM groups g JOIN prompts p ON p.id = g.prompt_id
 WHERE g.{_RANGE.format("g")} ORDER BY g.step, g.position"""
 _COMPLETIONS = f"""SELECT c.group_id, c.id, c.text, c.tokens, c.truncated, c.correct, c.reward, c.advantage,
@@ -60,8 +62,14 @@ def diagnosis_steps(connection: ReadConnection, run_id: int, after_step: int | N
         (run_id,),
     )
     last = -1 if newest is None or newest[0] is None else int(newest[0])
-    for first in range(0 if after_step is None else after_step + 1, last + 1, STEPS_AT_ONCE):
+    first = 0 if after_step is None else after_step + 1
+    while first <= last:
+        found = connection.row(_NEXT, (first, run_id))
+        if found is None or found[0] is None:
+            return
+        first = int(found[0])  # steps of other programs may lie far apart
         yield from _some_steps(connection, (run_id, first, first + STEPS_AT_ONCE - 1))
+        first += STEPS_AT_ONCE
 
 
 def _some_steps(connection: ReadConnection, place: tuple[int, int, int]) -> Iterator[StoredStep]:

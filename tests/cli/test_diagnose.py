@@ -70,7 +70,7 @@ def test_that_a_file_of_metrics_is_diagnosed(tmp_path):
     path.write_text(json.dumps({"log_history": [{"step": n, "kl": 2.0, "reward": 0.1} for n in range(1, 40)]}))
     result = run(path)
     assert result.exit_code == 1
-    assert "trainer_state.json, 39 steps: 1 finding." in result.output
+    assert f"{tmp_path.name}, 39 steps: 1 finding." in result.output
 
 
 @pytest.mark.parametrize("target", ["99", "no/such/file", "."])

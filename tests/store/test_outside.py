@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from grpo_gui.events import CompletionSample
+from grpo_gui.events import CompletionSample, RunStatus, TrainerStatus
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import GroupRef
 from grpo_gui.store.records_outside import (
@@ -128,5 +128,7 @@ def test_that_places_digests_and_sources_are_found_again(writer, reader, run_id)
 
 def test_that_a_run_in_the_bin_is_not_found_again(writer, reader, run_id):
     writer.save_outside_run(OutsideRun(run_id, "/a", "trl", "abc", ""))
+    writer.emit(TrainerStatus(run_id, RunStatus.FINISHED, 0))
+    assert writer.flush()
     writer.move_to_bin(run_id)
     assert reader.find_outside_run("/a", "abc") is None

@@ -1,0 +1,285 @@
+"""Imports runs that were made elsewhere: what is there already is found again, what is broken is named and left out."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from grpo_gui.events import Event, RunStatus, TrainerStatus
+from grpo_gui.outside.assembling import Assembler, merged
+from grpo_gui.outside.detecting import find_runs, sources_at
+from grpo_gui.outside.pieces import OutsideError, Piece, RunInfo, SampleChange, StartRow
+from grpo_gui.outside.source import Source
+from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.records import NewRun
+from grpo_gui.store.records_outside import OutsideBatch, OutsideRun, OutsideStart, OutsideStep, SampleUpdate
+
+BATCH_STEPS = 200
+BATCH_COMPLETIONS = 2000
+BLOCK = 4 << 20
+UNKNOWN_SEED = -1
+
+
+class RunWriter(Protocol):
+    """What importing and following ask of the store's writer."""
+
+    @property
+    def path(self) -> Path:
+        """The database."""
+
+    def create_run(self, run: NewRun) -> int:
+        """Add a run; return its id."""
+
+    def replace_config(self, run_id: int, config: str) -> None:
+        """Give a run another config."""
+
+    def write_outside(self, run_id: int, batch: OutsideBatch) -> None:
+        """Write a batch, all or nothing."""
+
+    def save_outside_run(self, run: OutsideRun) -> None:
+        """Note where a run came from."""
+
+    def set_times(self, run_id: int, created_s: float, ended_s: float | None) -> None:
+        """Give a run its times."""
+
+    def emit(self, event: Event) -> None:
+        """Take an event."""
+
+    def flush(self, timeout_s: float = 10.0) -> bool:
+        """Wait until events are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an import is."""
+
+    place: str
+    steps: int
+    completions: int
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What became of one run. `run_id` is None when the import was cancelled before anything was read."""
+
+    place: str
+    run_id: int | None
+    is_new: bool
+    has_changed: bool  # anything was written
+    steps: int
+    completions: int
+    summary: str
+    problems: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Gathering:
+    """What waits for the next transaction."""
+
+    starts: list[OutsideStart] = field(default_factory=list)
+    steps: list[OutsideStep] = field(default_factory=list)
+    updates: list[SampleUpdate] = field(default_factory=list)
+    completions: int = 0
+
+    def take(self, assembler: Assembler, source: Source, piece: Piece) -> None:
+        """Add a piece."""
+        if isinstance(piece, SampleChange):
+            self.updates.append(assembler.update(piece))
+        elif isinstance(piece, StartRow):
+            self.starts.append(assembler.start(piece))
+        else:
+            for step in assembler.steps(source, piece):
+                self.steps.append(step)
+                self.completions += sum(len(group.completions) for group in step.groups)
+
+    @property
+    def is_full(self) -> bool:
+        """True when it is time to write."""
+        return (
+            len(self.steps) >= BATCH_STEPS
+            or self.completions >= BATCH_COMPLETIONS
+            or len(self.updates) >= BATCH_COMPLETIONS
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing waits."""
+        return not (self.starts or self.steps or self.updates)
+
+
+def import_path(
+    path: Path,
+    writer: RunWriter,
+    *,
+    progress: Callable[[Progress], None] = lambda _: None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[ImportReport]:
+    """Import every run at a path, one report a run; importing again adds only what is new.
+
+    Raises:
+        OutsideError: there is no run, or nothing of it can be read.
+        MissingExtraError: Parquet files need pyarrow.
+        StoreError: the database cannot be written.
+    """
+    for place in find_runs(path.expanduser().resolve()):
+        if is_cancelled():
+            return
+        yield _Import(place, writer, progress, is_cancelled).run()
+
+
+def run_name(place: Path, info: RunInfo) -> str:
+    """A name for people: what the run calls itself, else its folder, for a checkpoint that of its run."""
+    if info.name:
+        return info.name
+    if place.name == "trainer_state.json":
+        place = place.parent.parent if place.parent.name.startswith("checkpoint-") else place.parent
+    return place.name or str(place)
+
+
+class _Import:
+    """The import of one run."""
+
+    def __init__(
+        self,
+        place: Path,
+        writer: RunWriter,
+        progress: Callable[[Progress], None],
+        is_cancelled: Callable[[], bool],
+    ) -> None:
+        self._place, self._writer = place, writer
+        self._progress, self._is_cancelled = progress, is_cancelled
+        self._sources = sources_at(place, {})
+        self._info = describe(self._sources)
+        self._run_id: int | None = None
+        self._times: tuple[float, float] = (math.inf, -math.inf)
+
+    def run(self) -> ImportReport:
+        digest = content_digest(self._place, self._sources)
+        with StoreReader(self._writer.path) as reader:
+            known = reader.find_outside_run(str(self._place), digest)
+        if known is not None and known.digest == digest:
+            return ImportReport(str(self._place), known.run_id, False, False, 0, 0, known.summary, ())
+        self._run_id = None if known is None else known.run_id
+        assembler = Assembler(self._info, verify=known is not None)
+        was_cancelled = not self._read(assembler)
+        summary = run_summary(assembler, self._info, was_cancelled=was_cancelled)
+        problems = tuple(problem.sentence for source in self._sources for problem in source.problems)
+        if self._run_id is None:
+            if not was_cancelled:
+                reason = problems[0] if problems else f"{self._place} holds no step with numbers and no completions."
+                raise OutsideError(reason)
+            return ImportReport(str(self._place), None, False, False, 0, 0, summary, problems)
+        self._finish(self._run_id, assembler, summary, "" if was_cancelled else digest)
+        counts = assembler.completeness
+        return ImportReport(
+            *(str(self._place), self._run_id, known is None, True),
+            *(counts.logged_steps, counts.completions, summary, problems),
+        )
+
+    def _read(self, assembler: Assembler) -> bool:
+        """Read and write everything; False when it was cancelled."""
+        waiting = Gathering()
+        try:
+            for source, piece in merged(self._sources, final=True):
+                waiting.take(assembler, source, piece)
+                if waiting.is_full:
+                    self._write(assembler, waiting)
+                    waiting = Gathering()
+                    if self._is_cancelled():
+                        return False
+        except OSError as error:
+            raise OutsideError(f"{self._place} cannot be read any more ({error}); check its disk.") from error
+        if not waiting.is_empty:
+            self._write(assembler, waiting)
+        return True
+
+    def _write(self, assembler: Assembler, waiting: Gathering) -> None:
+        run_id = self._run_id = (
+            create_run(self._writer, self._place, self._info, self._sources, "imported")
+            if (self._run_id is None)
+            else self._run_id
+        )
+        self._writer.write_outside(
+            run_id, OutsideBatch(tuple(waiting.starts), tuple(waiting.steps), tuple(waiting.updates))
+        )
+        times = [step.time_s for step in waiting.steps if step.time_s is not None]
+        self._times = (min([self._times[0], *times]), max([self._times[1], *times]))
+        counts = assembler.completeness
+        self._progress(Progress(str(self._place), max(counts.last_step, 0), counts.completions))
+
+    def _finish(self, run_id: int, assembler: Assembler, summary: str, digest: str) -> None:
+        writer, last = self._writer, max(assembler.completeness.last_step, 0)
+        records = tuple(source.record() for source in self._sources)
+        writer.write_outside(run_id, OutsideBatch(sources=records))
+        writer.save_outside_run(OutsideRun(run_id, str(self._place), format_of(self._sources), digest, summary))
+        writer.replace_config(run_id, config_json(self._info, self._sources))
+        ended_early = self._info.max_steps is not None and last < self._info.max_steps
+        writer.emit(TrainerStatus(run_id, RunStatus.STOPPED if ended_early else RunStatus.FINISHED, last, summary))
+        writer.flush()
+        begun, ended = self._times
+        changed = [path.stat().st_mtime for source in self._sources for path in source.paths()]
+        begun = begun if math.isfinite(begun) else min(changed)
+        writer.set_times(run_id, begun, max(ended if math.isfinite(ended) else max(changed), begun))
+
+
+def describe(sources: list[Source]) -> RunInfo:
+    """What the sources say about their run."""
+    info = RunInfo()
+    for source in sources:
+        source.describe(info)
+    return info
+
+
+def create_run(writer: RunWriter, place: Path | str, info: RunInfo, sources: list[Source], origin: str) -> int:
+    """Add the run; what is not known of it is said so."""
+    seed = info.config.get("seed")
+    return writer.create_run(
+        NewRun(
+            name=run_name(Path(place), info),
+            task=format_of(sources),
+            config=config_json(info, sources),
+            seed=seed if isinstance(seed, int) and 0 <= seed < 2**63 else UNKNOWN_SEED,
+            device="elsewhere",
+            origin=origin,
+        )
+    )
+
+
+def config_json(info: RunInfo, sources: list[Source]) -> str:
+    """The settings under the other program's names. `program` tells it from a config of ours."""
+    config: dict[str, object] = {"program": format_of(sources), **info.config}
+    if info.max_steps is not None:
+        config["max_steps"] = info.max_steps
+    return json.dumps(config, ensure_ascii=False, default=str)
+
+
+def format_of(sources: list[Source]) -> str:
+    """What the run is, from the most telling of its sources."""
+    formats = {source.format for source in sources}
+    telling = ("bridge", "trl", "verl", "tensorboard", "completions", "metrics")
+    return next(name for name in telling if name in formats)
+
+
+def run_summary(assembler: Assembler, info: RunInfo, *, was_cancelled: bool = False) -> str:
+    """The line that says how complete the run is, and whether its advantages are what its rewards give."""
+    cancelled = "The import was cancelled; import it again for the rest." if was_cancelled else ""
+    return " ".join(filter(None, (cancelled, assembler.completeness.sentence(info), assembler.check.sentence)))
+
+
+def content_digest(place: Path, sources: list[Source]) -> str:
+    """A digest of all files of a run, their places inside it included."""
+    whole = hashlib.blake2b(digest_size=16)
+    for path in sorted(path for source in sources for path in source.paths()):
+        whole.update(b"" if place.is_file() else path.relative_to(place).as_posix().encode("utf-8", "surrogateescape"))
+        one = hashlib.blake2b(digest_size=16)
+        try:
+            with path.open("rb") as file:
+                while block := file.read(BLOCK):
+                    one.update(block)
+        except OSError as error:
+            raise OutsideError(f"{path} cannot be read ({error}); check its permissions.") from error
+        whole.update(one.digest())
+    return whole.hexdigest()

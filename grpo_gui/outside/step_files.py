@@ -1,0 +1,117 @@
+"""A folder with one file of completions a step, as TRL and verl write it."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grpo_gui.outside.names import NameOf
+from grpo_gui.outside.pieces import Piece, Problem, RunInfo, SampleRows
+from grpo_gui.outside.source import MAX_PROBLEMS
+from grpo_gui.store.records_outside import SourceRecord
+
+WATCHED = 3  # newest files that are looked at again, because they are written in place
+
+
+@dataclass(frozen=True, slots=True)
+class StepFile:
+    """The file of one step. `name` is for people."""
+
+    step: int
+    path: Path
+    name: str
+
+
+class StepFiles:
+    """The common part of such folders. A file that cannot be parsed yet is tried again when it has changed."""
+
+    format = ""
+    eps = 1e-4
+    pattern = ""
+    name_of: NameOf
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
+        self.problems: list[Problem] = []
+        self._folder = folder
+        self._listed = -1  # mtime of the folder
+        self._files: dict[int, StepFile] = {}
+        self._done: dict[int, tuple[int, int]] = {}  # step: size and mtime of what was read
+        self._newest_done = -1
+        self._broken: dict[int, Problem] = {}
+
+    def read_file(self, file: StepFile) -> SampleRows:
+        """The rows of one file.
+
+        Raises:
+            ValueError: it is damaged, or only half written.
+            OSError: it cannot be read.
+        """
+        raise NotImplementedError
+
+    def paths(self) -> list[Path]:
+        """See `Source.paths`."""
+        self._list()
+        return [file.path for file in self._files.values()]
+
+    def read(self, *, final: bool = False) -> Iterator[Piece]:  # noqa: ARG002  # a file is complete or broken
+        """See `Source.read`."""
+        for step in self._candidates():
+            file = self._files[step]
+            seen = _seen(file.path)
+            if seen is None or self._done.get(step) == seen:
+                continue
+            try:
+                rows = self.read_file(file)
+            except (ValueError, OSError) as error:
+                self._broken[step] = Problem(file.name, "", str(error))
+                self._done[step] = seen
+                continue
+            self._broken.pop(step, None)
+            self._done[step] = seen
+            self._newest_done = max(self._newest_done, step)
+            if rows.samples:
+                yield rows
+        self.problems = list(self._broken.values())[:MAX_PROBLEMS]
+
+    def _candidates(self) -> list[int]:
+        """Steps whose file is new, or may have changed."""
+        listed = self._folder.stat().st_mtime_ns
+        if listed != self._listed:
+            self._listed = listed
+            self._list()
+        watched = sorted(self._files)[-WATCHED:]
+        return sorted({*watched, *self._broken, *(step for step in self._files if step not in self._done)})
+
+    def _list(self) -> None:
+        for path in self._folder.iterdir():
+            found = re.fullmatch(self.pattern, path.name)
+            if found is not None and int(found[1]) not in self._files:
+                step = int(found[1])
+                self._files[step] = StepFile(step, path, f"{self.name}/{path.name}")
+
+    def record(self) -> SourceRecord:
+        """See `Source.record`: files up to the newest one that was read are not read again, but the last few."""
+        problem = self.problems[0].sentence if self.problems else ""
+        return SourceRecord(self.name, state=json.dumps({"newest": self._newest_done}), problem=problem)
+
+    def restore(self, record: SourceRecord) -> None:
+        """See `Source.restore`."""
+        self._newest_done = json.loads(record.state).get("newest", -1)
+        if self._folder.is_dir():
+            self._list()
+        old = sorted(step for step in self._files if step <= self._newest_done)[:-WATCHED]
+        self._done.update(dict.fromkeys(old, (-1, -1)))
+
+    def describe(self, info: RunInfo) -> None:
+        """See `Source.describe`: samples say nothing of the run."""
+
+
+def _seen(path: Path) -> tuple[int, int] | None:
+    """What tells whether a file has changed; None where it is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
