@@ -107,6 +107,10 @@ class RouterWorker(QObject):
         """Let the policy before decide again."""
         self._do(RouterService.roll_back, failed)
 
+    def set_features(self, features: str, failed: Failed) -> None:
+        """Let a new candidate network begin."""
+        self._do(lambda service: service.set_features(features), failed)
+
     def add_model(self, model: NewModel, done: Callable[[], None], failed: Failed) -> None:
         """Add a model."""
 

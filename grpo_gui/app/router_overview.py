@@ -66,8 +66,7 @@ def _where(model: RouterModelAdded) -> str:
 def _candidate(state: CandidateState) -> Candidate:
     verdict = state.verdict
     if verdict is None or math.isnan(verdict.gain.mean):
-        return Candidate(state.steps, None, None, None, False, None, state.sentence)
-    gain = verdict.gain
-    return Candidate(
-        state.steps, gain.mean, gain.low, gain.high, verdict.is_better, verdict.ratings_needed, state.sentence
-    )
+        return Candidate(state.steps, None, None, None, False, None, state.sentence, state.features)
+    gain, needed = verdict.gain, verdict.ratings_needed
+    numbers = (state.steps, gain.mean, gain.low, gain.high)
+    return Candidate(*numbers, verdict.is_better, needed, state.sentence, state.features)

@@ -12,12 +12,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CandidateState:
-    """Where the network stands; `verdict` None before it has learned anything, `run_id` None before its first step."""
+    """Where the network stands; `verdict` None before it has learned anything, `run_id` None before its first step.
+
+    `features` is how it sees queries: "hashed n-grams", or the folder of a sentence embedding model.
+    """
 
     steps: int
     verdict: "Verdict | None"
     run_id: int | None
     sentence: str
+    features: str
 
 
 def candidate_sentence(steps: int, verdict: "Verdict | None", mode: str, audited: int) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from grpo_gui.errors import BadInputError, GrpoGuiError
 from grpo_gui.events import Event, RunFailed, RunStarted, RunStatus, TrainerStatus
+from grpo_gui.router.features import feature_source
 from grpo_gui.router.groups import audit_log, training_groups
+from grpo_gui.router.network_config import NetworkConfig
 from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router.replay import replay
 from grpo_gui.router.state import LEARN
@@ -28,8 +30,8 @@ LEAST_MORE = 10
 class RunBook(Protocol):
     """Where the network's run is kept; called from the trainer's thread."""
 
-    def open_run(self, config: dict[str, object], seed: int, device: str) -> int:
-        """The id of the run that goes on, or of a new one."""
+    def open_run(self, config: dict[str, object], seed: int, device: str, step: int) -> int:
+        """The id of the run that goes on with `step`, or of a new one."""
 
     def emit(self, event: Event) -> None:
         """Keep an event."""
@@ -53,6 +55,7 @@ class NetworkTrainer:
     ) -> None:
         self._policy, self._log, self._book, self._changed = policy, list(log), book, changed
         self._device, self._threads = device, threads
+        self._restart_with: NetworkConfig | None = None
         self._learner: NetworkLearner | None = None
         self._verdict: Verdict | None = None
         self._run_id: int | None = None
@@ -93,7 +96,19 @@ class NetworkTrainer:
         with self._policy.lock:
             mode, audited = self._policy.state.mode, len(audit_log(self._policy.state))
         sentence = self._failure or candidate_sentence(steps, self._verdict, mode, audited)
-        return CandidateState(steps, self._verdict, self._run_id, sentence)
+        features = NetworkConfig().features if self._learner is None else self._learner.config.features
+        return CandidateState(steps, self._verdict, self._run_id, sentence, features)
+
+    def restart(self, features: str) -> None:
+        """Let a new network begin that sees queries by other features; what the old one learned is let go.
+
+        Raises:
+            BadInputError: there are no such features.
+            MissingExtraError, ModelError: the sentence embedding model cannot be used.
+        """
+        feature_source(features)
+        self._restart_with = NetworkConfig(features=features)
+        self.wake()
 
     @property
     def digest(self) -> str:
@@ -129,6 +144,7 @@ class NetworkTrainer:
         while not self._closing:
             self._wake.wait()
             self._wake.clear()
+            self._restart()
             while not self._closing and self._learn_once():
                 pass
             if not self._closing:
@@ -137,6 +153,18 @@ class NetworkTrainer:
                     self._idle.set()
         if self._run_id is not None:
             self._status(RunStatus.STOPPED)
+
+    def _restart(self) -> None:
+        config, self._restart_with = self._restart_with, None
+        if config is None:
+            return
+        from grpo_gui.router.learner import NetworkLearner
+
+        self._status(RunStatus.STOPPED)
+        with self._busy:
+            self._log = []
+            self._learner = NetworkLearner.begin(self._policy, config, device=self._device)
+            self._verdict, self._run_id, self._checked_on = None, None, 0
 
     def _learn_once(self) -> bool:
         """Make one training step; False when there is nothing to learn from."""
@@ -185,7 +213,7 @@ class NetworkTrainer:
             import torch
 
             seed = self._policy.state.seed
-            self._run_id = self._book.open_run(asdict(learner.config), seed, learner.device)
+            self._run_id = self._book.open_run(asdict(learner.config), seed, learner.device, learner.steps)
             versions = (("torch", str(torch.__version__)),)
             self._book.emit(RunStarted(self._run_id, learner.steps - 1, learner.device, learner.parameters, versions))
             self._status(RunStatus.RUNNING)

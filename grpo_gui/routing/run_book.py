@@ -1,4 +1,4 @@
-"""The network's run in the run history: one a database, which goes on with every start."""
+"""The network's run in the run history: one for each candidate that began, which goes on with every start."""
 
 import json
 from pathlib import Path
@@ -17,17 +17,18 @@ class StoreRunBook:
     def __init__(self, database: Path, writer: StoreWriter) -> None:
         self._database, self._writer = database, writer
 
-    def open_run(self, config: dict[str, object], seed: int, device: str) -> int:
-        """The id of the run that goes on, or of a new one.
+    def open_run(self, config: dict[str, object], seed: int, device: str, step: int) -> int:
+        """The id of the newest run if `step` follows on it under the same options, else of a new one.
 
         Raises:
             StoreError: the database cannot be read or written.
         """
+        text = json.dumps(config)
         with StoreReader(self._database) as reader:
-            known = next((run.id for run in reader.runs() if run.origin == ORIGIN), None)
-        if known is not None:
-            return known
-        return self._writer.create_run(NewRun(ORIGIN, ORIGIN, json.dumps(config), seed, device, origin=ORIGIN))
+            newest = next((run for run in reader.runs() if run.origin == ORIGIN), None)
+        if newest is not None and newest.config == text and newest.steps_done < step:
+            return newest.id
+        return self._writer.create_run(NewRun(ORIGIN, ORIGIN, text, seed, device, origin=ORIGIN))
 
     def emit(self, event: Event) -> None:
         """Keep an event."""

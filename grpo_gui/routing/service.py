@@ -201,6 +201,15 @@ class RouterService:
             self._policy.set_mode(SHADOW)
         self._moved()
 
+    def set_features(self, features: str) -> None:
+        """Let a new candidate network begin: "hashed n-grams", or the folder of a sentence embedding model.
+
+        Raises:
+            MissingExtraError, ModelError: the embedding model cannot be used.
+        """
+        self._trainer.restart(features)
+        self._changed()
+
     # -- models -----------------------------------------------------------------------------------
 
     def begin(self) -> None:

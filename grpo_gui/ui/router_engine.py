@@ -15,6 +15,8 @@ from grpo_gui.ui.background_tasks import TaskFailure
 READY, LOADING, DEAD = "ready", "loading", "dead"  # where a model stands
 WAITING, STREAMING, DONE, FAILED, CANCELLED = "waiting", "streaming", "done", "failed", "cancelled"  # an answer
 
+HASHED = "hashed n-grams"
+
 Failed = Callable[[TaskFailure], None]
 Cancel = Callable[[], None]
 
@@ -56,7 +58,8 @@ class Candidate:
     """The network that learns beside the active policy.
 
     `gain` is the doubly robust difference of the mean rewards with its 95 % interval; None before it can be judged.
-    `sentence` says where it stands, for people.
+    `sentence` says where it stands, for people. `features`: how it sees queries, "hashed n-grams" or the folder of a
+    sentence embedding model.
     """
 
     steps: int
@@ -66,6 +69,7 @@ class Candidate:
     is_better: bool
     ratings_needed: int | None
     sentence: str
+    features: str = HASHED
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,9 @@ class RouterEngine(Protocol):
 
     def roll_back(self, failed: Failed) -> None:
         """Let the policy before the newest promotion decide again, and go to shadow, so that it stays there."""
+
+    def set_features(self, features: str, failed: Failed) -> None:
+        """Let a new candidate network begin that sees queries so: `HASHED`, or a sentence embedding model's folder."""
 
     def add_model(self, model: NewModel, done: Callable[[], None], failed: Failed) -> None:
         """Add a model; it is tried in the background."""

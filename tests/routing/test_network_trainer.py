@@ -2,7 +2,7 @@
 
 import pytest
 
-from grpo_gui.errors import BadInputError
+from grpo_gui.errors import BadInputError, ModelError
 from grpo_gui.events import RunFailed, RunStarted, RunStatus, StepCompleted, TrainerStatus
 from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router_events import RouterPromoted
@@ -17,8 +17,8 @@ class Book:
     def __init__(self):
         self.events, self.opened = [], []
 
-    def open_run(self, config, seed, device):
-        self.opened.append((config, seed, device))
+    def open_run(self, config, seed, device, step):
+        self.opened.append((config, seed, device, step))
         return 7
 
     def emit(self, event):
@@ -182,6 +182,24 @@ def test_that_the_run_is_in_the_history_and_one_run_goes_on_after_a_restart(open
     assert run.steps_done == service.candidate.steps > steps > 0
     assert points.steps.tolist() == list(range(1, run.steps_done + 1))
     assert groups
+
+
+def test_that_other_features_begin_a_new_network_in_a_run_of_its_own(opened):
+    service = opened.service
+    rated(service.policy, 40)
+    service.set_mode("learn")
+    assert service.wait_idle(60)
+    steps = service.candidate.steps
+    with pytest.raises(ModelError, match="nowhere"):
+        service.set_features("nowhere")
+    service.set_features("hashed n-grams")
+    assert service.wait_idle(60)
+    assert service.candidate.steps == steps
+    opened.writer.flush()
+    with StoreReader(opened.path) as reader:
+        newer, older = reader.runs()
+    assert (older.status, older.steps_done) == (RunStatus.STOPPED, steps)
+    assert (newer.status, newer.steps_done) == (RunStatus.RUNNING, steps)
 
 
 def test_that_a_rolled_back_network_stays_out_until_the_mode_says_learn(opened):
