@@ -41,6 +41,11 @@ def percent(share: float | None, digits: int = 1) -> str:
     return text if text == NOTHING else f"{text} %"
 
 
+def seconds_text(seconds: float) -> str:
+    """Return a short time: `40 ms`, `0.4 s`, `12.5 s`."""
+    return f"{round(1000 * seconds)} ms" if seconds < 0.1 else f"{number(seconds, 1)} s"
+
+
 def duration(seconds: float) -> str:
     """Return a time span in the two largest units: `14 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = max(0, round(seconds))

@@ -41,3 +41,8 @@ def test_that_counts_and_shares_are_written_for_people():
     assert formatting.count(12800) == "12\u2009800"
     assert formatting.percent(0.0321) == "3.2 %"
     assert formatting.percent(None) == "\u2013"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.0, "0 ms"), (0.0404, "40 ms"), (0.41, "0.4 s"), (12.54, "12.5 s")])
+def test_that_short_times_are_told_in_milliseconds(seconds, text):
+    assert formatting.seconds_text(seconds) == text

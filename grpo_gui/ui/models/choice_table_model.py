@@ -7,7 +7,7 @@ from enum import IntEnum
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from grpo_gui.router.explanation import Explanation, ModelExplanation
-from grpo_gui.ui.formatting import NOTHING, count, number
+from grpo_gui.ui.formatting import NOTHING, count, number, seconds_text
 from grpo_gui.ui.models import router_words
 from grpo_gui.ui.models.visible_text import one_line
 from grpo_gui.ui.router_engine import DEAD, READY, RouterOverview
@@ -160,7 +160,7 @@ _VALUES: dict[Column, Callable[[ModelExplanation], str]] = {
     Column.QUALITY: lambda known: number(known.quality),
     Column.RATINGS: lambda known: count(known.ratings),
     Column.COST: lambda known: number(known.cost, 3 if known.cost < 1 else 2) if known.cost else "0",
-    Column.LATENCY: lambda known: f"{number(known.latency_s, 1)} s" if known.latency_s else NOTHING,
+    Column.LATENCY: lambda known: seconds_text(known.latency_s) if known.latency_s else NOTHING,
 }
 
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from grpo_gui.store.records_router import DecisionQuery, DecisionRecord
 from grpo_gui.ui.background_tasks import TaskFailure
-from grpo_gui.ui.formatting import NOTHING, count, number
+from grpo_gui.ui.formatting import NOTHING, count, number, seconds_text
 from grpo_gui.ui.models.visible_text import one_line
 from grpo_gui.ui.router_engine import RouterEngine
 from grpo_gui.ui.run_text import start_time
@@ -175,7 +175,7 @@ def details(record: DecisionRecord) -> str:
         tokens = f", {count(answer.tokens)} tokens" if answer.tokens else ""
         cost = f", cost {number(answer.cost, 4)}" if answer.cost else ""
         parts.append(
-            f"{line}{tokens}{cost}, {number(answer.latency_s, 1)} s\n{answer.error or answer.text or '(empty)'}"
+            f"{line}{tokens}{cost}, {seconds_text(answer.latency_s)}\n{answer.error or answer.text or '(empty)'}"
         )
     return "\n\n".join(parts)
 

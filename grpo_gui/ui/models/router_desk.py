@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from grpo_gui.router.rewards import TradeOff
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.answer_board import AnswerBoard
-from grpo_gui.ui.router_engine import AnswerState, Asked, NewModel, RouterEngine, RouterOverview
+from grpo_gui.ui.router_engine import DEAD, AnswerState, Asked, NewModel, RouterEngine, RouterOverview
 
 _EXPLAIN_AFTER_MS = 150  # of stillness in the query field
 _WEIGH_AFTER_MS = 120  # of stillness of a slider
@@ -75,7 +75,8 @@ class RouterDesk(QObject):
             self._cancel()
 
     def _explain(self) -> None:
-        if self.query.strip() and self.overview is not None and self.overview.models:
+        models = () if self.overview is None else self.overview.models
+        if self.query.strip() and any(model.state != DEAD for model in models):
             self._engine.explain(self.query.strip(), self.explained.emit, self._not_explained)
         else:
             self.explained.emit(None)

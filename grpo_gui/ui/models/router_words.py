@@ -3,7 +3,7 @@
 from grpo_gui.router.context import RoutingContext
 from grpo_gui.router.drift import DriftAlarm, DriftLevel
 from grpo_gui.router.explanation import ModelExplanation, WeightMap
-from grpo_gui.ui.formatting import count, number, percent
+from grpo_gui.ui.formatting import count, number, percent, seconds_text
 
 NOT_RATED = "Nothing is rated yet; the weights and the regret appear with your first ratings."
 
@@ -33,7 +33,7 @@ def why(model: ModelExplanation, query_class: str) -> str:
         f"(95 %: {percent(model.probability_low, 0)} to {percent(model.probability_high, 0)}); "
         f"it is asked first with probability {number(model.propensity)}. "
         f"Expected reward {number(model.reward)}: quality less {number(model.cost)} of cost and "
-        f"{number(model.latency_s, 1)} s, as weighed."
+        f"{seconds_text(model.latency_s)}, as weighed."
     )
 
 

@@ -140,6 +140,7 @@ class RouterView(QWidget):
         self.learned.side.trade_off_moved.connect(desk.set_trade_off)
         self.learned.side.promote_asked.connect(desk.promote)
         self.learned.side.roll_back_asked.connect(desk.roll_back)
+        self.learned.side.run_asked.connect(self._show_run)
         self.tabs.changed.connect(self._show_tab)
         self.history.history.problem.connect(self._workspace.problem)
         desk.problem.connect(self._workspace.problem)
@@ -156,6 +157,12 @@ class RouterView(QWidget):
             self.desk.stop()
         else:
             self.desk.act(action, value)
+
+    def _show_run(self) -> None:
+        overview = self.desk.overview
+        if overview is not None and overview.run_id is not None:
+            self._workspace.select_run(overview.run_id)
+            self._workspace.view_requested.emit("train")
 
     def _show_tab(self, name: str) -> None:
         self._below.setCurrentIndex([_LEARNED, _HISTORY, _MODELS].index(name))

@@ -5,7 +5,7 @@ from PySide6.QtGui import QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout
 
 from grpo_gui.ui import theme
-from grpo_gui.ui.formatting import count, number
+from grpo_gui.ui.formatting import count, seconds_text
 from grpo_gui.ui.models.answer_board import STARS, ShownAnswer
 from grpo_gui.ui.models.visible_text import paragraph
 from grpo_gui.ui.router_engine import CANCELLED, DONE, FAILED, STREAMING
@@ -145,5 +145,5 @@ class _AnswerText(QPlainTextEdit):
 def _state_text(answer: ShownAnswer, *, is_submitted: bool) -> str:
     words = {DONE: "done", STREAMING: "streaming", CANCELLED: "stopped", FAILED: "failed"}.get(answer.state, "waiting")
     tokens = f", {count(answer.tokens)} {'token' if answer.tokens == 1 else 'tokens'}" if answer.tokens else ""
-    time = f", {number(answer.seconds, 1)} s" if is_submitted and answer.seconds else ""
+    time = f", {seconds_text(answer.seconds)}" if is_submitted and answer.seconds else ""
     return f"{words}{tokens}{time}"

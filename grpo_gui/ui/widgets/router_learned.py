@@ -40,6 +40,8 @@ class WeightMapCard(Card):
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll = scroll
+        for bar in (scroll.verticalScrollBar(), scroll.horizontalScrollBar()):
+            bar.valueChanged.connect(self.map.update)  # the names stay at the edge
         self.body.addWidget(scroll, 1)
         self.body.addWidget(self.words)
         self.map.cell_chosen.connect(self._chosen)

@@ -48,6 +48,7 @@ class QueryCard(Card):
         self._lay_out()
         self.field.textChanged.connect(self._typed)
         self.field.submitted.connect(self._press)
+        self.field.escaped.connect(self.stopped)
         self.ask.clicked.connect(self._press)
         self.mode.changed.connect(self.mode_chosen)
         self.show_explanation(None)
@@ -134,9 +135,10 @@ class QueryCard(Card):
 
 
 class QueryField(QPlainTextEdit):
-    """Enter submits, Shift+Enter begins a new line, Tab leaves."""
+    """Enter submits, Shift+Enter begins a new line, Tab leaves, Esc stops."""
 
     submitted = Signal()
+    escaped = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -147,7 +149,10 @@ class QueryField(QPlainTextEdit):
         theme.follow(self, lambda: self.setFont(theme.font(13)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Submit by Enter, also with Ctrl."""
+        """Submit by Enter, also with Ctrl; stop by Esc."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.escaped.emit()
+            return
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
             self.submitted.emit()

@@ -10,7 +10,7 @@ from grpo_gui.ui import icons, theme
 from grpo_gui.ui.formatting import number
 from grpo_gui.ui.models import router_words
 from grpo_gui.ui.router_engine import Candidate, RouterOverview
-from grpo_gui.ui.widgets.buttons import button
+from grpo_gui.ui.widgets.buttons import button, link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label, set_look
 
@@ -66,11 +66,12 @@ class WeightSlider(QWidget):
 
 
 class RouterSide(Card):
-    """`trade_off_moved` gives another weighing; `promote_asked` and `roll_back_asked` are the two buttons."""
+    """`trade_off_moved` gives another weighing; the others are the buttons."""
 
     trade_off_moved = Signal(object)  # TradeOff
     promote_asked = Signal()
     roll_back_asked = Signal()
+    run_asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,6 +85,7 @@ class RouterSide(Card):
         self.promote = button("Promote", tooltip="Let the candidate network decide.")
         self.roll_back = button("Roll back", tooltip="Let the policy before decide again.")
         self.policy = label("", "hint", wrap=True)
+        self.run = link("Training curves", tooltip="Show rewards, clipping and KL of the network in the Train view.")
         self._drift_icon = QLabel()
         self.drift = label("", "value")
         self.drift_details = label("", "hint", wrap=True)
@@ -93,6 +95,7 @@ class RouterSide(Card):
             slider.moved.connect(lambda: self.trade_off_moved.emit(TradeOff(self.cost.weight, self.time.weight)))
         self.promote.clicked.connect(self.promote_asked)
         self.roll_back.clicked.connect(self.roll_back_asked)
+        self.run.clicked.connect(self.run_asked)
         theme.follow(self, self._draw_icon)
 
     def show_overview(self, overview: RouterOverview) -> None:
@@ -102,6 +105,7 @@ class RouterSide(Card):
             if not slider.slider.isSliderDown():
                 slider.show_weight(weight)
         self._show_candidate(overview.candidate, overview.mode)
+        self.run.setVisible(overview.run_id is not None)
         decides = "The table of weights decides." if overview.policy == "table" else f"{overview.policy} decides."
         self.policy.setText(decides[:1].upper() + decides[1:])
         self.roll_back.setEnabled(overview.can_roll_back)
@@ -168,6 +172,7 @@ class RouterSide(Card):
         column.addWidget(self.sentence)
         column.addLayout(buttons)
         column.addWidget(self.policy)
+        column.addWidget(self.run)
         column.addWidget(hline())
         column.addLayout(drift)
         column.addWidget(self.drift_details)

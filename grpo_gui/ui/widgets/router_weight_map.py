@@ -84,8 +84,7 @@ class WeightMapWidget(QWidget):
     def cell_rect(self, row: int, column: int) -> QRect:
         """Where a cell lies."""
         names, header = theme.px(_NAMES), theme.px(_HEADER)
-        width = min((self.width() - names) / max(len(self.weights.models), 1), theme.px(_WIDEST_CELL))
-        height = min((self.height() - header) / max(len(self.weights.classes), 1), theme.px(_HIGHEST_CELL))
+        width, height = self._cell_size()
         left, top = round(names + column * width), round(header + row * height)
         right, bottom = round(names + (column + 1) * width), round(header + (row + 1) * height)
         return QRect(left, top, right - left - 1, bottom - top - 1)
@@ -95,27 +94,45 @@ class WeightMapWidget(QWidget):
         return self.minimumSize()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the names and the cells in view."""
-        now, painter = theme.current(), QPainter(self)
-        metrics = self.fontMetrics()
-        painter.setPen(now.color("text2"))
-        painter.setFont(theme.font(12))
-        for column, model in enumerate(self.weights.models):
-            place = self.cell_rect(0, column)
-            box = QRect(place.x() + 2, 0, place.width() - 4, theme.px(_HEADER))
-            text = metrics.elidedText(one_line(model), Qt.TextElideMode.ElideMiddle, box.width())
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        for row, name in enumerate(self.weights.classes):
-            place = self.cell_rect(row, 0)
-            box = QRect(0, place.y(), theme.px(_NAMES) - 8, place.height())
-            if not box.united(QRect(0, place.y(), self.width(), place.height())).intersects(event.rect()):
-                continue
-            painter.setPen(now.color("text2"))
-            painter.setFont(theme.font(12))
-            text = metrics.elidedText(one_line(name), Qt.TextElideMode.ElideRight, box.width())
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
-            for column in range(len(self.weights.models)):
+        """Draw the cells in view; the names of models and classes stay at the edges of what is seen."""
+        painter, seen = QPainter(self), self.visibleRegion().boundingRect()
+        rows, columns = self._cells_in(event.rect())
+        for row in rows:
+            for column in columns:
                 self._paint_cell(painter, row, column)
+        names, header = theme.px(_NAMES), theme.px(_HEADER)
+        painter.fillRect(QRect(seen.x(), seen.y(), names - 1, seen.height()), theme.current().color("surface"))
+        for row in rows:
+            place = self.cell_rect(row, 0)
+            box = QRect(seen.x(), place.y(), names - 8, place.height())
+            self._paint_name(painter, box, self.weights.classes[row], Qt.AlignmentFlag.AlignLeft)
+        painter.fillRect(QRect(seen.x(), seen.y(), seen.width(), header - 1), theme.current().color("surface"))
+        painter.setClipRect(QRect(seen.x() + names, seen.y(), seen.width(), header))
+        for column in columns:
+            place = self.cell_rect(0, column)
+            box = QRect(place.x() + 2, seen.y(), place.width() - 4, header)
+            self._paint_name(painter, box, self.weights.models[column], Qt.AlignmentFlag.AlignHCenter)
+
+    def _cells_in(self, area: QRect) -> tuple[range, range]:
+        """The rows and columns that touch an area."""
+        width, height = self._cell_size()
+        left, top = area.x() - theme.px(_NAMES), area.y() - theme.px(_HEADER)
+        rows = range(max(int(top / height), 0), min(int((top + area.height()) / height) + 1, len(self.weights.classes)))
+        columns = range(
+            max(int(left / width), 0), min(int((left + area.width()) / width) + 1, len(self.weights.models))
+        )
+        return rows, columns
+
+    def _cell_size(self) -> tuple[float, float]:
+        width = (self.width() - theme.px(_NAMES)) / max(len(self.weights.models), 1)
+        height = (self.height() - theme.px(_HEADER)) / max(len(self.weights.classes), 1)
+        return max(min(width, theme.px(_WIDEST_CELL)), 1.0), max(min(height, theme.px(_HIGHEST_CELL)), 1.0)
+
+    def _paint_name(self, painter: QPainter, box: QRect, name: str, side: Qt.AlignmentFlag) -> None:
+        painter.setFont(theme.font(12))
+        painter.setPen(theme.current().color("text2"))
+        text = painter.fontMetrics().elidedText(one_line(name), Qt.TextElideMode.ElideMiddle, box.width())
+        painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_cell(self, painter: QPainter, row: int, column: int) -> None:
         now, box = theme.current(), self.cell_rect(row, column)
@@ -167,11 +184,12 @@ class WeightMapWidget(QWidget):
         return super().event(event)
 
     def _cell_at(self, point: QPoint) -> tuple[int, int] | None:
-        for row in range(len(self.weights.classes)):
-            for column in range(len(self.weights.models)):
-                if self.cell_rect(row, column).contains(point):
-                    return row, column
-        return None
+        rows, columns = self._cells_in(QRect(point, QSize(1, 1)))
+        seen = self.visibleRegion().boundingRect()
+        if point.x() < seen.x() + theme.px(_NAMES) or point.y() < seen.y() + theme.px(_HEADER):
+            return None
+        found = [(row, column) for row in rows for column in columns if self.cell_rect(row, column).contains(point)]
+        return found[0] if found else None
 
     def _place(self) -> tuple[int, int] | None:
         if self._chosen is None:

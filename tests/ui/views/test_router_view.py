@@ -11,6 +11,7 @@ from grpo_gui.store.records_router import DecisionQuery, DecisionRecord, WeightP
 from grpo_gui.ui.router_engine import Candidate
 from grpo_gui.ui.views.router_view import RouterView
 from grpo_gui.ui.widgets.router_dialogs import EndpointDialog, RemoveDialog, RenameDialog, SnapshotModelDialog
+from tests.ui.fakes import run_record
 from tests.ui.router_fakes import EXPERTS, FakeRouterEngine
 
 QUERY = "Calculate 3 + 4"
@@ -602,3 +603,37 @@ def test_that_a_removed_model_keeps_its_column_of_the_map(view, qtbot, engine, m
     assert "far" not in view.models.names
     assert "far" in view.learned.weights.map.weights.models
     assert view.query.ask.text() == "Ask 3 models"
+
+
+def test_that_the_networks_training_curves_are_shown_in_the_train_view(view, qtbot, engine, workspace, fake_reader):
+    assert not view.learned.side.run.isVisible()
+    fake_reader.records[7] = run_record(7)
+    engine.run_id = 7
+    engine.change()
+    asked = []
+    workspace.view_requested.connect(asked.append)
+    with qtbot.waitSignal(workspace.run_selected):
+        qtbot.mouseClick(view.learned.side.run, Qt.MouseButton.LeftButton)
+    assert asked == ["train"]
+
+
+def test_that_escape_in_the_query_stops_the_answers(view, qtbot, engine):
+    ask(qtbot, view)
+    qtbot.keyClick(view.query.field, Qt.Key.Key_Escape)
+    assert view.desk.board.is_complete
+
+
+def test_that_many_classes_scroll_and_keep_the_names_in_sight(view, qtbot, engine):
+    for place in range(40):
+        decided = engine.policy.propose(context_from_text("q"), ["base", "far"], query_class=f"class {place:02}")
+        engine.policy.rate(decided.decision, {"base": 1.0, "far": 0.0})
+    engine.change()
+    map_ = view.learned.weights.map
+    map_.choose(39, 1)
+    rect = map_.cell_rect(39, 1)
+    assert map_.visibleRegion().boundingRect().contains(rect.center())
+    qtbot.mouseClick(map_, Qt.MouseButton.LeftButton, pos=rect.center())
+    assert map_.chosen == ("class 39", map_.weights.models[1])
+    header = map_.visibleRegion().boundingRect().topLeft()
+    qtbot.mouseClick(map_, Qt.MouseButton.LeftButton, pos=header)
+    assert map_.chosen == ("class 39", map_.weights.models[1])
