@@ -254,10 +254,11 @@ def test_that_superseded_completions_are_hidden_until_asked_for_and_open_like_ot
     settle(qtbot, view)
     assert view.list.filters.count.text() == "8 of 16 completions, 2 groups"
     assert view.list.filters.chip_texts() == ["superseded"]
+    qtbot.waitUntil(lambda: view.list.table.model().rowCount() == 2)
     view.list.table.setFocus()
     qtbot.keyClick(view.list.table, Qt.Key.Key_J)
     settle(qtbot, view)
-    assert view.detail.ref.group.superseded == 1
+    qtbot.waitUntil(lambda: view.detail.ref.group.superseded == 1)
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
