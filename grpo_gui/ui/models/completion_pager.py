@@ -99,7 +99,7 @@ class CompletionPager(QObject):
 
     def fetch_newer(self) -> None:
         """Read what came after `seen_step`. Only for the order "newest"."""
-        if self.query is None or self.is_loading:
+        if self.query is None or self.is_loading or self.query.superseded:  # those only come with a resume
             return
         newer = replace(self.query, min_step=max(self.seen_step + 1, self.query.min_step or 0))
         self._read(newer, None, self._take_newer, NEWER_LIMIT)
@@ -153,4 +153,6 @@ def _read_page(reader: StoreReader, query: CompletionQuery, cursor: Cursor, grou
 
 
 def _up_to(query: CompletionQuery, step: int) -> CompletionQuery:
+    if query.superseded:  # of steps that may lie ahead of the newest one
+        return query
     return replace(query, max_step=step if query.max_step is None else min(step, query.max_step))
