@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 from grpo_gui.events import GroupRef
 
-# ranks: 1 is the best level, equal levels are ties. flag: the group is put aside, its tags say why. A skip says
-# nothing. undone takes back the entry `undoes`.
-RATING_MODES = ("scores", "ranks", "pairs", "all_good", "all_bad", "skip", "flag", "undone")
-JUDGING_MODES = frozenset({"scores", "ranks", "pairs", "all_good", "all_bad"})  # those that say which is better
+# ranks: 1 is the best level, equal levels are ties. labels: 1 good, 0 bad. flag: the group is put aside, its tags say
+# why. A skip says nothing. undone takes back the entry `undoes`.
+RATING_MODES = ("scores", "ranks", "pairs", "labels", "all_good", "all_bad", "skip", "flag", "undone")
+# Those that say which is better.
+JUDGING_MODES = frozenset({"scores", "ranks", "pairs", "labels", "all_good", "all_bad"})
 
 LOWEST_SCORE, HIGHEST_SCORE = 1, 5
 
@@ -20,7 +21,8 @@ class RatingEvent:
 
     `values` and `positions` have an entry a completion of the group, in order of index. Equal completions were
     shown and rated once, so they share value and position. A value is a score from 1 to 5, a level of a ranking
-    from 1, or None: not rated. `pairs` compares one representative of each distinct completion.
+    from 1, a label (1 good, 0 bad), or None: not rated. `pairs` compares one representative of each distinct
+    completion.
     """
 
     group: GroupRef

@@ -66,7 +66,8 @@ def terms(event: RatingEvent, scale: RaterScale = NO_SCALE) -> Terms:
     """What a rating says about each completion of its group; higher is better, None is unrated.
 
     Scores are centred and scaled by the rater's own; rankings give `mid_rank_terms`, pairs Bradley-Terry strengths.
-    All good is 1 and all bad -1 for each: no difference inside the group, but one between groups.
+    A label is 1 (good) or -1 (bad). All good is 1 and all bad -1 for each: no difference inside the group, but one
+    between groups.
     """
     match event.mode:
         case "scores":
@@ -75,6 +76,8 @@ def terms(event: RatingEvent, scale: RaterScale = NO_SCALE) -> Terms:
             return mid_rank_terms(event.values)
         case "pairs":
             return _pair_terms(event)
+        case "labels":
+            return tuple(None if value is None else 2 * value - 1 for value in event.values)
         case "all_good" | "all_bad":
             return (1.0 if event.mode == "all_good" else -1.0,) * len(event.values)
         case _:
