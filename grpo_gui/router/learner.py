@@ -250,6 +250,7 @@ def _metrics(
     return {
         **rollout_metrics(rewards[:, :, None], None, advantages, ones, ones * 0, nobody, sources=("rating",)),
         **result.metrics.result(),
+        "grad_norm": result.grad_norm,
         "learning_rate": config.learning_rate,
     }
 

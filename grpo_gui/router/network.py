@@ -39,6 +39,7 @@ class BatchResult:
     """What one training step measured: pooled metrics, and per answer (P, G) the values of the last inner step."""
 
     metrics: MetricSums
+    grad_norm: float  # mean over the inner steps
     last: LossResult
     old_logps: Float32Array
     logps: Float32Array
@@ -93,19 +94,26 @@ class CandidateNetwork:
         with torch.no_grad():
             old_logps, _ = _log_probs(base + gate * self._net(features), chosen_PGM)
         config = LossConfig(epsilon=self.config.epsilon, beta=self.config.beta)
-        metrics = MetricSums()
+        metrics, norms = MetricSums(), []
         for _ in range(self.config.num_iterations):
             logps, entropy = _log_probs(base + gate * self._net(features), chosen_PGM)
             result = grpo_loss(logps, old_logps, ref_logps, mask_B, advantages_B, config, entropy=entropy.detach())
             self._optimizer.zero_grad(set_to_none=True)
             torch.autograd.backward(result.loss)
+            norms.append(self._gradient_norm())
             self._optimizer.step()
             metrics.add(result)
         values = (
             tensor.detach().cpu().numpy().reshape(batch.asked.shape)
             for tensor in (old_logps, logps, ref_logps, entropy)
         )
-        return BatchResult(metrics, result, *values)
+        return BatchResult(metrics, float(torch.stack(norms).mean()), result, *values)
+
+    def _gradient_norm(self) -> torch.Tensor:
+        gradients = [parameter.grad for parameter in self._net.parameters() if parameter.grad is not None]
+        norms = torch.stack([torch.linalg.vector_norm(gradient) for gradient in gradients])
+        norm: torch.Tensor = torch.linalg.vector_norm(norms)
+        return norm
 
     def scorer(self, gate: float) -> NetworkScorer:
         """A copy that decides without torch."""

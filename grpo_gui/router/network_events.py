@@ -11,10 +11,10 @@ from grpo_gui.router.learner import NetworkStep
 TASK = "router"
 
 
-def step_completed(run_id: int, step: NetworkStep, *, inner_steps: int) -> StepCompleted:
+def step_completed(run_id: int, step: NetworkStep, *, inner_steps: int, step_time_s: float) -> StepCompleted:
     """The event of a training step; `inner_steps` are optimizer steps of one step (`num_iterations`)."""
     groups = tuple(_group(step, index) for index in range(len(step.groups)))
-    metrics = tuple(step.metrics.items())
+    metrics = (*step.metrics.items(), ("step_time", step_time_s))
     return StepCompleted(run_id, step.step, step.step * inner_steps, time.time(), metrics, groups)
 
 

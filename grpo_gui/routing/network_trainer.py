@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -33,6 +34,9 @@ class RunBook(Protocol):
     def open_run(self, config: dict[str, object], seed: int, device: str, step: int) -> int:
         """The id of the run that goes on with `step`, or of a new one."""
 
+    def known_run(self, config: dict[str, object], steps: int) -> int | None:
+        """The id of the run in which a network has made so many steps; None when it is not there."""
+
     def emit(self, event: Event) -> None:
         """Keep an event."""
 
@@ -59,6 +63,7 @@ class NetworkTrainer:
         self._learner: NetworkLearner | None = None
         self._verdict: Verdict | None = None
         self._run_id: int | None = None
+        self._is_running = False  # the run has been told that it goes on
         self._checked_on = 0  # decisions, when it could take over last
         self._failure = ""
         self._busy = threading.Lock()  # of the learner
@@ -151,8 +156,7 @@ class NetworkTrainer:
                 self._judge()
                 if not self._wake.is_set():
                     self._idle.set()
-        if self._run_id is not None:
-            self._status(RunStatus.STOPPED)
+        self._status(RunStatus.STOPPED)
 
     def _restart(self) -> None:
         config, self._restart_with = self._restart_with, None
@@ -164,7 +168,7 @@ class NetworkTrainer:
         with self._busy:
             self._log = []
             self._learner = NetworkLearner.begin(self._policy, config, device=self._device)
-            self._verdict, self._run_id, self._checked_on = None, None, 0
+            self._verdict, self._run_id, self._is_running, self._checked_on = None, None, False, 0
 
     def _learn_once(self) -> bool:
         """Make one training step; False when there is nothing to learn from."""
@@ -175,12 +179,14 @@ class NetworkTrainer:
             return False
         from grpo_gui.router.network_events import step_completed
 
+        started = time.perf_counter()
         with self._busy:
             step = learner.step()
         if step is None:
             return False
+        seconds, inner_steps = time.perf_counter() - started, learner.config.num_iterations
         run_id = self._open_run(learner)
-        self._book.emit(step_completed(run_id, step, inner_steps=learner.config.num_iterations))
+        self._book.emit(step_completed(run_id, step, inner_steps=inner_steps, step_time_s=seconds))
         return True
 
     def _begin(self) -> bool:
@@ -202,6 +208,7 @@ class NetworkTrainer:
             learner = replay(self._log, make_learner=NetworkLearner.from_event).learner
             if learner is not None:
                 learner.policy = self._policy  # which is where the log ends, or further on
+                self._run_id = self._book.known_run(asdict(learner.config), learner.steps)
         else:
             learner = NetworkLearner.begin(self._policy, device=self._device)
         self._log = []
@@ -209,15 +216,17 @@ class NetworkTrainer:
         return learner is not None
 
     def _open_run(self, learner: "NetworkLearner") -> int:
-        if self._run_id is None:
-            import torch
+        if self._is_running and self._run_id is not None:
+            return self._run_id
+        import torch
 
-            seed = self._policy.state.seed
-            self._run_id = self._book.open_run(asdict(learner.config), seed, learner.device, learner.steps)
-            versions = (("torch", str(torch.__version__)),)
-            self._book.emit(RunStarted(self._run_id, learner.steps - 1, learner.device, learner.parameters, versions))
-            self._status(RunStatus.RUNNING)
-        return self._run_id
+        seed = self._policy.state.seed
+        run_id = self._book.open_run(asdict(learner.config), seed, learner.device, learner.steps)
+        versions = (("torch", str(torch.__version__)),)
+        self._book.emit(RunStarted(run_id, learner.steps - 1, learner.device, learner.parameters, versions))
+        self._run_id, self._is_running = run_id, True
+        self._status(RunStatus.RUNNING)
+        return run_id
 
     def _judge(self) -> None:
         learner = self._learner
@@ -237,13 +246,13 @@ class NetworkTrainer:
         self._changed()
 
     def _status(self, status: RunStatus, message: str = "") -> None:
-        if self._run_id is not None:
+        if self._run_id is not None and self._is_running:
             steps = 0 if self._learner is None else self._learner.steps
             self._book.emit(TrainerStatus(self._run_id, status, steps, message))
 
     def _fail(self, sentence: str, details: str) -> None:
         self._failure = sentence
-        if self._run_id is not None:
+        if self._run_id is not None and self._is_running:
             steps = 0 if self._learner is None else self._learner.steps
             self._book.emit(RunFailed(self._run_id, steps, sentence, details))
             self._status(RunStatus.FAILED, sentence)

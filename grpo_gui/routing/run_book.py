@@ -23,12 +23,21 @@ class StoreRunBook:
         Raises:
             StoreError: the database cannot be read or written.
         """
-        text = json.dumps(config)
+        known = self.known_run(config, step - 1)
+        if known is not None:
+            return known
+        return self._writer.create_run(NewRun(ORIGIN, ORIGIN, json.dumps(config), seed, device, origin=ORIGIN))
+
+    def known_run(self, config: dict[str, object], steps: int) -> int | None:
+        """The id of the newest run, if it has the same options and no more steps than these.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
         with StoreReader(self._database) as reader:
             newest = next((run for run in reader.runs() if run.origin == ORIGIN), None)
-        if newest is not None and newest.config == text and newest.steps_done < step:
-            return newest.id
-        return self._writer.create_run(NewRun(ORIGIN, ORIGIN, text, seed, device, origin=ORIGIN))
+        fits = newest is not None and newest.config == json.dumps(config) and newest.steps_done <= steps
+        return newest.id if newest is not None and fits else None
 
     def emit(self, event: Event) -> None:
         """Keep an event."""

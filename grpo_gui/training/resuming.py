@@ -15,8 +15,7 @@ def begins_anew(run: RunRecord) -> bool:
     Raises:
         BadInputError: it is a branch, whose beginning lies in another run, or the router's network.
     """
-    if run.origin == "router":
-        raise BadInputError(f"Run {run.id} is the router's network: it learns by itself when answers are rated.")
+    _refuse_router(run)
     if run.state_path is not None:
         return False
     if run.parent_run_id is not None:
@@ -36,8 +35,10 @@ def config_to_resume(run: RunRecord, steps: str | None = None, from_step: int | 
         from_step: complete steps in the snapshot that it goes on from; None: all that it has done.
 
     Raises:
-        BadInputError: the run trains already, has nothing left to do, or `steps` is no number that adds to it.
+        BadInputError: the run trains already, has nothing left to do, is the router's network, or `steps` is no number
+            that adds to it.
     """
+    _refuse_router(run)
     if run.status.is_active:
         raise BadInputError(f"Run {run.id} is {run.status.value} now; stop it before it is resumed.")
     config = config_from_json(run.config)
@@ -49,6 +50,11 @@ def config_to_resume(run: RunRecord, steps: str | None = None, from_step: int | 
             "follows the longer schedule)."
         )
     return replace(config, steps=total)
+
+
+def _refuse_router(run: RunRecord) -> None:
+    if run.origin == "router":
+        raise BadInputError(f"Run {run.id} is the router's network: it learns by itself when answers are rated.")
 
 
 def _total(steps: int, text: str | None) -> int:

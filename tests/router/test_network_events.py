@@ -18,7 +18,7 @@ def test_that_the_store_keeps_a_step_of_the_network_like_any_other(tmp_path):
     step = NetworkLearner.begin(rated(RouterPolicy(), 60), EAGER).step()
     writer = StoreWriter.open(tmp_path / "a.db")
     run_id = writer.create_run(new_run())
-    writer.emit(step_completed(run_id, step, inner_steps=4))
+    writer.emit(step_completed(run_id, step, inner_steps=4, step_time_s=0.25))
     assert writer.flush()
     with StoreReader(writer.path) as reader:
         assert {"kl", "reward", "clip_ratio/region_mean", "entropy"} <= set(reader.series_names(run_id))

@@ -1,13 +1,17 @@
 """The network in its thread: it learns, shows as a run, takes over when it is better for certain, and comes back."""
 
+from dataclasses import replace
+
 import pytest
 
 from grpo_gui.errors import BadInputError, ModelError
 from grpo_gui.events import RunFailed, RunStarted, RunStatus, StepCompleted, TrainerStatus
+from grpo_gui.router.learner import NetworkLearner
 from grpo_gui.router.policy import RouterPolicy
-from grpo_gui.router_events import RouterPromoted
+from grpo_gui.router_events import RouterNetworkStarted, RouterPromoted
 from grpo_gui.routing.network_trainer import NetworkTrainer
 from grpo_gui.store.reader import StoreReader
+from grpo_gui.training.resuming import begins_anew, config_to_resume
 from tests.router.test_network import rated
 
 
@@ -19,6 +23,9 @@ class Book:
 
     def open_run(self, config, seed, device, step):
         self.opened.append((config, seed, device, step))
+        return 7
+
+    def known_run(self, config, steps):
         return 7
 
     def emit(self, event):
@@ -145,8 +152,6 @@ def test_that_a_network_of_a_device_that_is_not_here_is_named(start, book):
 
 
 def test_that_an_error_of_ours_ends_the_run_with_a_sentence_and_a_traceback(start, book, monkeypatch):
-    from grpo_gui.router.learner import NetworkLearner
-
     policy = RouterPolicy()
     trainer = start(rated(policy, 80))
     assert trainer.wait_idle(60)
@@ -170,6 +175,8 @@ def test_that_the_run_is_in_the_history_and_one_run_goes_on_after_a_restart(open
     assert opened.service.wait_idle(60)
     steps = opened.service.candidate.steps
     service = opened.reopen()
+    assert service.wait_idle(60)
+    assert service.candidate.run_id == 1
     rated(service.policy, 40, seed=1)
     service.set_mode("learn")
     assert service.wait_idle(60)
@@ -182,6 +189,9 @@ def test_that_the_run_is_in_the_history_and_one_run_goes_on_after_a_restart(open
     assert run.steps_done == service.candidate.steps > steps > 0
     assert points.steps.tolist() == list(range(1, run.steps_done + 1))
     assert groups
+    for refused in (begins_anew, config_to_resume):
+        with pytest.raises(BadInputError, match="learns by itself"):
+            refused(replace(run, status=RunStatus.STOPPED))
 
 
 def test_that_other_features_begin_a_new_network_in_a_run_of_its_own(opened):
@@ -217,8 +227,4 @@ def test_that_a_rolled_back_network_stays_out_until_the_mode_says_learn(opened):
 
 
 def _on_another_device(event):
-    from dataclasses import replace
-
-    from grpo_gui.router_events import RouterNetworkStarted
-
     return replace(event, device="cuda:99") if isinstance(event, RouterNetworkStarted) else event

@@ -1,5 +1,7 @@
 """What stands in the run panel: the run's settings in a few words each, with tooltips."""
 
+import json
+from pathlib import Path
 from typing import NamedTuple
 
 from grpo_gui.store.records import RunRecord
@@ -17,7 +19,7 @@ class Fact(NamedTuple):
 
 def facts(run: RunRecord, config: TrainConfig | None) -> list[Fact]:
     """The rows for a run; those of its settings are left out when it was made by another program."""
-    rows = [] if config is None else _settings(run, config)
+    rows = _router(run) if run.origin == "router" else [] if config is None else _settings(run, config)
     return [
         Fact("Task", _task(run, config), "What the problems are made of."),
         *rows,
@@ -47,6 +49,20 @@ def _settings(run: RunRecord, config: TrainConfig) -> list[Fact]:
         Fact("Inner steps", str(config.num_iterations), "num_iterations: updates on the same completions."),
         Fact("Loss", f"{config.loss_type}, {level} ratio", "loss_type, importance_sampling_level."),
         Fact("Reward", _rewards(config), "The reward sources with their weights."),
+    ]
+
+
+def _router(run: RunRecord) -> list[Fact]:
+    try:
+        options = json.loads(run.config)
+        features, inner = str(options["features"]), str(options["num_iterations"])
+    except (ValueError, KeyError, TypeError):
+        return []
+    size = f", {parameter_count(run.parameters)}" if run.parameters else ""
+    return [
+        Fact("Policy", f"network{size}", "It chooses the model that answers, a completion of one token."),
+        Fact("Features", Path(features).name, f"How it sees queries. {features}"),
+        Fact("Inner steps", inner, "num_iterations: updates on the same ratings."),
     ]
 
 

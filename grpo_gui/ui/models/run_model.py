@@ -5,16 +5,15 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from grpo_gui.errors import BadInputError
 from grpo_gui.events import EvalCompleted, Event, HyperparameterChanged, RunStarted, StepCompleted
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import ChangeRecord, NoteRecord, RunRecord, SeriesPoints, StepTotals
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.run_past import RunPast, read_past
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.shown_step import ShownStep, of_event, of_records
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.workspace import Workspace
 
 _SETTLE_MS = 400  # the store commits within 250 ms what was said before the run was selected
@@ -73,7 +72,7 @@ class RunModel(QObject):
     def _select(self, run: RunRecord | None) -> None:
         self.series = RunSeries(run.id if run is not None else 0)
         self.past = self.series.past
-        self.config = _config_of(run)
+        self.config = config_of(run)
         self.notes, self.newest, self._early = (), None, []
         self.is_loading = run is not None
         self._settle.stop()
@@ -192,13 +191,3 @@ def _read_part(reader: StoreReader, run_id: int, after_step: int | None) -> Stor
         newest or 0,
         shown if shown is not None and shown.groups else None,
     )
-
-
-def _config_of(run: RunRecord | None) -> TrainConfig | None:
-    """The run's config; None for a run of another program whose settings are not ours."""
-    if run is None:
-        return None
-    try:
-        return config_from_json(run.config)
-    except BadInputError:
-        return None

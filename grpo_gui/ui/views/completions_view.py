@@ -6,13 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from grpo_gui.errors import BadInputError
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import ChangeRecord, CompletionRef, CompletionRow, GroupRecord, GroupRef, RunRecord
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.clip_bounds import clip_bounds
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.widgets.completion_detail import CompletionDetail
 from grpo_gui.ui.widgets.completion_list import CompletionList
 from grpo_gui.ui.widgets.empty_state import EmptyState
@@ -100,7 +99,7 @@ class CompletionsView(QWidget):
         self._back = _shortcut(self, "Escape", self._close_detail)
 
     def _show_run(self, run: RunRecord | None) -> None:
-        self._config = _config_of(run)
+        self._config = config_of(run) or TrainConfig()
         self._group, self._wanted = None, None
         self._is_detail_open = False
         self.detail.clear()
@@ -185,14 +184,6 @@ def _shortcut(owner: QWidget, keys: str, function: Callable[[], object]) -> QSho
     shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
     shortcut.activated.connect(function)
     return shortcut
-
-
-def _config_of(run: RunRecord | None) -> TrainConfig:
-    """Give the run's configuration; a run of another program may have none that we can read."""
-    try:
-        return TrainConfig() if run is None else config_from_json(run.config)
-    except BadInputError:
-        return TrainConfig()
 
 
 def _missing(ref: GroupRef) -> str:

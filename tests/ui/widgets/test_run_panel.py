@@ -1,3 +1,6 @@
+import json
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
@@ -6,6 +9,7 @@ from grpo_gui.events import RunStatus
 from grpo_gui.store.records import ChangeRecord, NoteRecord
 from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.ui.models.run_facts import facts, parameter_count
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.widgets.run_panel import RunPanel
 from tests.ui.fakes import run_record
 
@@ -25,6 +29,16 @@ def words(panel) -> list[str]:
 
 def values(run, config) -> dict[str, str]:
     return {fact.name: fact.value for fact in facts(run, config)}
+
+
+def test_that_the_routers_network_has_facts_of_its_own():
+    config = json.dumps({"features": "/models/mini-lm", "num_iterations": 4})
+    run = replace(run_record(), origin="router", task="router", config=config, parameters=12_300)
+    told = values(run, config_of(run))
+    assert (told["Task"], told["Policy"], told["Features"]) == ("router", "network, 12.3 k", "mini-lm")
+    assert told["Inner steps"] == "4"
+    assert "Batch" not in told
+    assert "Features" not in values(replace(run, config="[]"), None)
 
 
 def test_that_the_facts_of_a_run_are_short_words():
