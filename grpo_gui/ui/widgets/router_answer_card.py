@@ -13,7 +13,7 @@ from grpo_gui.ui.widgets.key_cap import KeyCap
 from grpo_gui.ui.widgets.labels import ElidedLabel, label, set_look
 
 _MEANINGS = {1: "useless", 2: "poor", 3: "fair", 4: "good", 5: "as good as it gets"}
-LEAST_WIDTH = 220
+LEAST_WIDTH = 196
 LEAST_HEIGHT = 128
 
 
@@ -29,7 +29,8 @@ class AnswerCard(QFrame):
         self.letter = KeyCap("")
         self.title = ElidedLabel("", "label")
         self.text = _AnswerText()
-        self.state = label("", "hint")
+        self.state = ElidedLabel("", "hint")
+        self.state.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.error = label("", "warn", wrap=True)
         self.error.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.buttons: dict[int, QPushButton] = {}
@@ -97,8 +98,7 @@ class AnswerCard(QFrame):
             button.clicked.connect(lambda _=False, value=stars: self.rated.emit(value))
             self.buttons[stars] = button
             foot.addWidget(button)
-        foot.addStretch(1)
-        foot.addWidget(self.state)
+        foot.addWidget(self.state, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 8, 12, 8)
         column.setSpacing(6)

@@ -1,6 +1,6 @@
 """The answers side by side, with the keys that rate them."""
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -63,9 +63,8 @@ class AnswersPanel(QWidget):
         self.submit.setEnabled(not obstacle)
         self.submit.setToolTip(obstacle or "Learn from the ratings and show the names (Enter).")
         self._arrange()
-        current = self.cards[board.current]
-        self._scroll.ensureWidgetVisible(current, 0, 0)
-        self.setAccessibleDescription(f"{current.accessibleName()}. {board.hint()}")
+        self.setAccessibleDescription(f"{self.cards[board.current].accessibleName()}. {board.hint()}")
+        QTimer.singleShot(0, self, self._show_current)  # once the cards have their places
 
     def show_answer(self, place: int) -> None:
         """Show how far one answer is."""
@@ -126,6 +125,10 @@ class AnswersPanel(QWidget):
     def _act(self, action: str, value: int) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)
         self.acted.emit(action, value)
+
+    def _show_current(self) -> None:
+        if self.board is not None:
+            self._scroll.ensureWidgetVisible(self.cards[self.board.current], 0, 0)
 
     def _arrange(self) -> None:
         shown = len(self.board.answers) if self.board is not None else 0

@@ -18,6 +18,8 @@ from grpo_gui.ui.widgets.router_weight_map import WeightMapWidget
 from grpo_gui.ui.workspace import Workspace
 
 _SIDE_WIDTH = 236
+_SIDE_BY_SIDE = 820  # pixels; below, the curves stand under the map
+_LEAST_HEIGHT = 190
 _CLICK = "Click a cell, or go there with the arrow keys, to see what it means."
 
 
@@ -116,7 +118,6 @@ class LearnedPage(QWidget):
         row.setSpacing(tokens.GAP)
         row.addWidget(self._pages, 1)
         row.addWidget(side)
-        self.setMinimumHeight(theme.px(190))
 
     def show_overview(self, overview: RouterOverview) -> None:
         """Show everything of now."""
@@ -128,5 +129,6 @@ class LearnedPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the map above the curves where it is narrow."""
         super().resizeEvent(event)
-        is_wide = self.width() >= theme.px(900)
+        is_wide = self.width() >= theme.px(_SIDE_BY_SIDE)
+        self.setMinimumHeight(theme.px(_LEAST_HEIGHT if is_wide else 2 * _LEAST_HEIGHT))
         self._panes.setOrientation(Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical)

@@ -86,7 +86,7 @@ class _RegretPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         super().__init__()
         self.shown_top = 1.0
         self._shown: tuple[RegretCurves, float] = (NOTHING, 1.0)
-        self.setMinimumSize(120, 60)
+        self.setMinimumSize(theme.px(160), theme.px(60))
         self.setAccessibleName("Regret")
         view = self.getViewBox()
         view.disableAutoRange()
@@ -155,9 +155,10 @@ class _RegretPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         if curve is None or not out:
             return
         crossing = float(np.argmax(curve > self.shown_top)) + 1.0
-        is_late = crossing > 0.6 * last
-        self._outside.setAnchor((1 if is_late else 0, 0))
         self._outside.setText(f"{STYLES[RANDOM].label} {regret_text(float(curve[-1]))}")
+        width = float(self.getViewBox().width())
+        is_late = crossing / last * width + self._outside.boundingRect().width() > width
+        self._outside.setAnchor((1 if is_late else 0, 0))
         self._outside.setPos(crossing, self.shown_top)
 
 

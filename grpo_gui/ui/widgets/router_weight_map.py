@@ -13,8 +13,9 @@ from grpo_gui.ui.models.visible_text import one_line
 
 _NAMES = 84
 _HEADER = 24
-_CELL_WIDTH = 88
-_CELL_HEIGHT = 50
+_CELL_WIDTH = 78
+_CELL_HEIGHT = 36
+_THREE_LINES = 46  # height from which the count has a line of its own
 _HIGHEST_CELL = 60
 _WIDEST_CELL = 190
 _MOVES = {
@@ -144,7 +145,9 @@ class WeightMapWidget(QWidget):
             lines = [number(weight, sign=True), f"{quality} ± {margin}", f"n {count(ratings)}"]
         else:
             lines = ["no data", f"prior {quality}"]
-        height = min(box.height() // 3, theme.px(17))
+        if box.height() < theme.px(_THREE_LINES) and ratings:
+            lines = [f"{lines[0]}  {lines[2]}", lines[1]]
+        height = min(box.height() // len(lines), theme.px(17))
         top = box.center().y() - height * len(lines) // 2
         for index, line in enumerate(lines):
             painter.setFont(theme.font(12, 600) if index == 0 else theme.font(11))
