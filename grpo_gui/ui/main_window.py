@@ -21,6 +21,7 @@ from grpo_gui.ui.message_bar import MessageBar
 from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.opening import open_folder, open_log_folder
 from grpo_gui.ui.rail import Rail
+from grpo_gui.ui.rate_badge import RateBadge
 from grpo_gui.ui.run_text import run_title
 from grpo_gui.ui.status_bar import StatusBar
 from grpo_gui.ui.tool_bar import ToolBar
@@ -65,6 +66,7 @@ class MainWindow(QMainWindow):
         self.transport = Transport(workspace)
         self.tools = ToolBar(workspace, self.transport)
         self.rail = Rail()
+        self._badge = RateBadge(workspace, self.rail)
         self.pages = QStackedWidget()
         self.messages = MessageBar()
         self.status = StatusBar(workspace, self.meter)
@@ -87,6 +89,7 @@ class MainWindow(QMainWindow):
             self._state.restore_splitters(self)
         self.pages.setCurrentWidget(self._views[name])
         self.rail.show_chosen(name)
+        self.keys.view = name
         self._search.setEnabled(name != "completions")  # the Completions view has the same key of its own
         self._tell_transport()
 
@@ -193,6 +196,7 @@ class MainWindow(QMainWindow):
         transport.start_requested.connect(lambda one: self.form.submit(only_one_step=one))
         self.guard.may_close.connect(self.close_now)
         workspace.view_requested.connect(self.show_view)
+        workspace.keys_requested.connect(self.keys.toggle)
         workspace.new_run_requested.connect(self.show_new_run)
         workspace.branch_requested.connect(self.show_branch)
         workspace.form_asked.connect(self.show_form_with)

@@ -5,6 +5,9 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QToolButton, QV
 
 from grpo_gui.ui import icons, theme, tokens
 from grpo_gui.ui.view_list import VIEWS, key_of
+from grpo_gui.ui.widgets.labels import Pill
+
+_MOST = 100  # a badge tells smaller numbers
 
 
 class Rail(QFrame):
@@ -21,6 +24,7 @@ class Rail(QFrame):
         column.setSpacing(4)
         self._group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
+        self._badges: dict[str, Pill] = {}
         for name, text in VIEWS:
             button = _rail_button(name, text, f"{text} ({key_of(name)})")
             button.setCheckable(True)
@@ -39,6 +43,22 @@ class Rail(QFrame):
         for child in (self, *self.buttons.values(), self.settings):
             child.ensurePolished()
         self.setFixedWidth(max(theme.px(tokens.RAIL_WIDTH), self._column.totalSizeHint().width()))
+
+    def show_badge(self, name: str, count: int, tooltip: str) -> None:
+        """Tell on a button how much awaits the user; 0 takes the badge away."""
+        badge, button = self._badges.get(name), self.buttons[name]
+        if badge is None:
+            badge = self._badges[name] = Pill("", "accent")
+            badge.setParent(button)
+            badge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            theme.follow(badge, lambda: badge.setFont(theme.font(10, 600)))
+        badge.set_state(str(count) if count < _MOST else f"{_MOST - 1}+", "accent")
+        badge.adjustSize()
+        badge.move(button.width() - badge.width() - 2, 1)
+        badge.setVisible(count > 0)
+        title = dict(VIEWS)[name]
+        button.setAccessibleName(f"{title}, {count} waiting" if count else title)
+        button.setToolTip(f"{title} ({key_of(name)})" + (f"\n{tooltip}" if count else ""))
 
     def show_chosen(self, name: str) -> None:
         """Mark a view as the one on screen."""

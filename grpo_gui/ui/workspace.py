@@ -55,6 +55,7 @@ class Workspace(QObject):
     step_selected = Signal(int)
     settings_changed = Signal(object)  # Settings
     view_requested = Signal(str)  # train, completions
+    keys_requested = Signal()  # show the keys of the view on screen
     new_run_requested = Signal()  # show the form
     branch_requested = Signal(object)  # BranchPoint: show the form for a branch
     form_asked = Signal(object)  # TrainConfig: show the form filled in with it

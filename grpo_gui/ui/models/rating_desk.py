@@ -109,7 +109,7 @@ class RatingDesk(QObject):
         self.look()
 
     def _take(self, looked: Looked) -> None:
-        if looked.run_id != self.run_id:
+        if looked.library is not self._library:  # another run, or another rater, by now
             return
         self._is_reading = False
         if not self._knows_given:

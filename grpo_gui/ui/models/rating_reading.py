@@ -26,7 +26,7 @@ class Wanted:
 class Looked:
     """What was found. `given` are the rater's entries that can be taken back, oldest first."""
 
-    run_id: int
+    library: RatingLibrary
     ready: tuple[Ready, ...]
     picture: RatingPicture
     given: tuple[StoredRating, ...]
@@ -41,7 +41,7 @@ def look(reader: StoreReader, wanted: Wanted) -> Looked:
     awaited = None if wanted.awaited_step is None else (wanted.awaited_step, _rated(library, wanted.awaited_step))
     ready = ready_groups(reader, library, queue, wanted.known, wanted.count) if wanted.count > 0 else []
     picture = rating_picture(library, queue, rules, wanted.rater, awaited)
-    return Looked(library.run_id, tuple(ready), picture, tuple(library.log.standing(wanted.rater)))
+    return Looked(library, tuple(ready), picture, tuple(library.log.standing(wanted.rater)))
 
 
 def _rated(library: RatingLibrary, step: int) -> int:

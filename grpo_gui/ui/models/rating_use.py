@@ -108,7 +108,7 @@ class RatingUse(QObject):
         if run_id != self._run_id:
             self._run_id, self._mode, self._shrinks = run_id, None, None
             self._config = self._workspace.selected_config()
-            if run_id:
+            if self.has_human:
                 self._workspace.read(partial(_mode_of, run_id=run_id), self._take_mode)
         if run is not None:
             self._update(run)

@@ -1,6 +1,6 @@
 """The Rate view: a person judges the answers of a group, and sees how training uses it. It lays out and connects."""
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
@@ -22,6 +22,7 @@ from grpo_gui.ui.workspace import Workspace
 
 _SIDE_FROM = 1040  # width of the view; below, the right column becomes a tab
 _LOW = 720  # height of the view; below, the previous group is one line
+_HEIGHTS, _TALL = (640, 160), (1_000, 1)  # of cards and previous group
 _REFRESH_MS = 1_000
 _LEFT, _RIGHT = "rate", "use"
 _NO_RUN = "No run is selected, so there is nothing to rate."
@@ -42,12 +43,11 @@ _SCROLL = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 class RateView(QWidget):
     """Has the keyboard while it has the focus; the space bar skips here and does not pause the training."""
 
-    keys_requested = Signal()  # the cheat sheet
-
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
         self._workspace = workspace
         self._run_id = 0
+        self._was_low = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Rate")
         self.use = RatingUse(workspace)
@@ -92,7 +92,7 @@ class RateView(QWidget):
 
     def _press(self, key: str) -> None:
         if key == HELP:
-            self.keys_requested.emit()
+            self._workspace.keys_requested.emit()
         elif key == MODE and not (self.desk.session is not None and self.desk.session.is_flagging):
             self.head.next_mode()
         elif self.desk.press(key) is Outcome.NOTE and self.desk.session is not None:
@@ -113,7 +113,7 @@ class RateView(QWidget):
         self._columns = QSplitter(Qt.Orientation.Horizontal)
         self._columns.setObjectName("rate")
         for splitter, first, second, sizes in (
-            (self._rows, upper, self.opened, (640, 160)),
+            (self._rows, upper, self.opened, _HEIGHTS),
             (self._columns, self._rows, self.side, (960, 312)),
         ):
             splitter.setHandleWidth(tokens.GAP)
@@ -152,7 +152,11 @@ class RateView(QWidget):
         self._bar.setVisible(not is_wide)
         self._rows.setVisible(is_wide or self.tabs.value == _LEFT)
         self.side.setVisible(is_wide or self.tabs.value == _RIGHT)
-        self.opened.set_compact(self.height() < theme.px(_LOW))
+        is_low = self.height() < theme.px(_LOW)
+        if is_low != self._was_low:
+            self._was_low = is_low
+            self.opened.set_compact(is_low)
+            self._rows.setSizes([theme.px(size) for size in (_TALL if is_low else _HEIGHTS)])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read while it can be seen, and take the keyboard."""

@@ -60,7 +60,7 @@ class OpenedCard(Card):
     def set_compact(self, compact: bool) -> None:
         """Show only the header where the window is low."""
         self.table.setVisible(not compact)
-        self.setMaximumHeight(self.minimumSizeHint().height() if compact else MOST_HEIGHT)
+        self.setMaximumHeight(theme.px(tokens.CARD_HEADER_HEIGHT + 16) if compact else MOST_HEIGHT)
 
     def _show_time(self) -> None:
         if self._opened is not None:

@@ -104,6 +104,7 @@ class RateCards(QScrollArea):
 
     def _add_card(self) -> None:
         card, place = RateCard(), len(self.cards)
+        card.setParent(self.widget())  # a card without parent would be a window of its own for a moment
         card.clicked.connect(lambda: self.clicked.emit(place))
         card.scored.connect(lambda value: self.scored.emit(place, value))
         card.flagged.connect(lambda tag: self.flagged.emit(place, tag))

@@ -22,6 +22,7 @@ MODES = (
 )
 _BLIND = "Blind: reward, advantage and step appear after you submit"
 _MOST_STANDING = 6
+_LEAVING = (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 class RateHead(QWidget):
@@ -42,6 +43,7 @@ class RateHead(QWidget):
         self.standing = ElidedLabel("", "label", Qt.TextElideMode.ElideRight)
         self.notice = label("", "warn", wrap=True)
         self.note = QLineEdit()
+        self._note_before = ""
         self.note_text = ElidedLabel("", "small")
         self.filler = QWidget()
         self.missing = label("", "lead", wrap=True)
@@ -49,7 +51,6 @@ class RateHead(QWidget):
         self._sentence_row = QWidget()
         self._lay_out()
         self.mode.changed.connect(lambda value: self.mode_chosen.emit(JudgeBy(value)))
-        self.note.returnPressed.connect(self._keep_note)
         self.note.installEventFilter(self)
 
     def show_group(self, ready: Ready | None, rater: str, missing: str, notice: str) -> None:
@@ -66,7 +67,7 @@ class RateHead(QWidget):
             more = f"; {left_out} of {len(ready.layout.positions)} answers are left out" if left_out else ""
             self.reason.setText(ready.reason + more)
             self.prompt.show_prompt(paragraph(ready.group.prompt))
-            self._close_note()
+            self.note.hide()
 
     def show_words(self, words: tuple[str, str], standing: Sequence[str], note: str) -> None:
         """Say what the next key does, where the answers stand, and the note."""
@@ -91,33 +92,26 @@ class RateHead(QWidget):
 
     def edit_note(self, note: str) -> None:
         """Open the field of the note."""
+        self._note_before = note
         self.note.setText(note)
         self.note.show()
         self.note_text.hide()
         self.note.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Escape leaves the note as it was, also before the window's shortcuts see it."""
-        if watched is self.note and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+        """Enter keeps the note and Escape leaves it as it was; neither goes on to the cards."""
+        if watched is self.note and isinstance(event, QKeyEvent) and event.key() in _LEAVING:
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()
                 return True
             if event.type() == QEvent.Type.KeyPress:
-                self._close_note()
-                parent = self.parentWidget()
-                self.note.clearFocus()
-                if parent is not None:
-                    parent.setFocus(Qt.FocusReason.OtherFocusReason)
+                self._keep_note(self._note_before if event.key() == Qt.Key.Key_Escape else self.note.text())
                 return True
         return super().eventFilter(watched, event)
 
-    def _keep_note(self) -> None:
-        text = self.note.text()
-        self._close_note()
-        self.note_kept.emit(text)
-
-    def _close_note(self) -> None:
+    def _keep_note(self, text: str) -> None:
         self.note.hide()
+        self.note_kept.emit(text)
 
     def _lay_out(self) -> None:
         for value, _, tooltip in MODES:
