@@ -8,6 +8,7 @@ from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.background import BackgroundHandle, start_background
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import TrainerHandle
+from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.thread import TrainerThread
 from grpo_gui.ui.event_pump import EventPump, TeeSink
 
@@ -21,7 +22,8 @@ class Launcher:
     def start(self, config: TrainConfig, run_id: int, *, resume: bool, snapshot: Path | None = None) -> TrainerHandle:
         """Start the embedded trainer."""
         sink = TeeSink(self._writer, self._pump.put)
-        return TrainerThread(config, run_id, sink, run_files_dir(self._database, run_id), resume, snapshot)
+        folder, ratings = run_files_dir(self._database, run_id), StoredRatings(self._database, run_id)
+        return TrainerThread(config, run_id, sink, folder, resume, snapshot, ratings)
 
     def start_in_background(self, run_id: int) -> TrainerHandle:
         """Start a process that goes on with a run that was handed over; takes seconds."""

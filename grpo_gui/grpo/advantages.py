@@ -22,6 +22,7 @@ def group_advantages(
     aggregation: str = "sum_then_normalize",
     std: str = "sample",
     eps: float = 1e-4,
+    trust: npt.ArrayLike | None = None,
 ) -> Float64Array:
     """Centre the rewards in their group and scale them: A = (r - mean) / (std + eps).
 
@@ -31,7 +32,8 @@ def group_advantages(
 
     `scale` (TRL's scale_rewards) divides by the std of the group, of the batch, or not at all. The aggregation
     `normalize_then_sum` normalises each source inside its group and the weighted sum over the batch, whatever
-    `scale` says. `std` is the sample std (n - 1) or the population std (n).
+    `scale` says. `std` is the sample std (n - 1) or the population std (n). There, `trust` (P, F) multiplies what a
+    source says about a group after all normalisation: a source that is alone would otherwise keep its full size.
 
     Returns (P, G) float64. Source: DeepSeekMath (arXiv 2402.03300) section 4.1.2, Dr. GRPO (2503.20783) for `none`,
     GDPO (2601.05242) for `normalize_then_sum`. The worked example of the seed pseudo-code takes the variance
@@ -45,7 +47,8 @@ def group_advantages(
     weights_F = _checked_weights(weights, rewards_PGF.shape[2])
     ddof = 1 if std == "sample" else 0
     if aggregation == "normalize_then_sum":
-        return _normalize_then_sum(rewards_PGF, weights_F, ddof, eps)
+        trust_PF = None if trust is None else np.asarray(trust, dtype=np.float64)
+        return _normalize_then_sum(rewards_PGF, weights_F, ddof, eps, trust_PF)
     reward_PG = combined_rewards(rewards_PGF, weights_F)
     group = _moments(reward_PG, 1, ddof)
     centred = np.where(group.rated & ~group.flat, reward_PG - group.mean, 0.0)
@@ -61,7 +64,9 @@ def combined_rewards(rewards_PGF: Float64Array, weights_F: Float64Array) -> Floa
     return np.where(np.isnan(rewards_PGF).all(axis=-1), np.nan, total)
 
 
-def _normalize_then_sum(rewards_PGF: Float64Array, weights_F: Float64Array, ddof: int, eps: float) -> Float64Array:
+def _normalize_then_sum(
+    rewards_PGF: Float64Array, weights_F: Float64Array, ddof: int, eps: float, trust_PF: Float64Array | None
+) -> Float64Array:
     source = _moments(rewards_PGF, 1, ddof)
     speaks = source.rated & ~source.flat
     normalised_PGF = np.where(speaks, rewards_PGF - source.mean, 0.0) / (source.std + eps)
@@ -70,7 +75,10 @@ def _normalize_then_sum(rewards_PGF: Float64Array, weights_F: Float64Array, ddof
     # The batch mean is 0 but for rounding, because every normalised source sums to 0 in its group. A group in which
     # no source says anything would inherit that residue, so it is set to exactly 0.
     live = batch.rated.reshape(total_PG.shape) & ~source.flat.all(axis=-1)
-    return np.asarray(np.where(live, total_PG - batch.mean, 0.0) / (batch.std + eps), dtype=np.float64)
+    counted_PG = total_PG - batch.mean
+    if trust_PF is not None:
+        counted_PG = (normalised_PGF * weights_F * trust_PF[:, None, :]).sum(axis=-1)
+    return np.asarray(np.where(live, counted_PG, 0.0) / (batch.std + eps), dtype=np.float64)
 
 
 class _Moments(NamedTuple):

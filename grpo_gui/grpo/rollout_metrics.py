@@ -38,7 +38,7 @@ def rollout_metrics(
         values = rewards[:, :, index]
         spoken = values[~np.isnan(values)]
         metrics[f"rewards/{source}/mean"], metrics[f"rewards/{source}/std"] = _mean(spoken), _std(spoken)
-    metrics |= _dead_groups(advantages, correct)
+    metrics |= dead_groups(advantages, correct)
     metrics |= _completions(np.asarray(lengths).reshape(-1), np.asarray(truncated, dtype=bool).reshape(-1))
     metrics |= _advantages(advantages[rated])
     return metrics
@@ -50,7 +50,8 @@ def _group_stds(reward_PG: Float64Array) -> Float64Array:
     return np.array([row.std(ddof=1) for row in rows if row.size > 1], dtype=np.float64)
 
 
-def _dead_groups(advantages_PG: Float64Array, correct: npt.ArrayLike) -> dict[str, float]:
+def dead_groups(advantages_PG: Float64Array, correct: npt.ArrayLike) -> dict[str, float]:
+    """Return the share of groups (P, G) that teach nothing, and of those all right, all wrong, and neither."""
     dead = np.abs(advantages_PG).max(axis=1) < DEAD_BELOW
     correct_PG = np.asarray(correct, dtype=np.float64).reshape(advantages_PG.shape)  # None becomes NaN
     right = (correct_PG == 1).all(axis=1)

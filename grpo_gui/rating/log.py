@@ -21,6 +21,10 @@ class RatingLog:
             if entry.event.undoes is not None:
                 self._undone.add(entry.event.undoes)
 
+    def until(self, newest_id: int) -> "RatingLog":
+        """Return the log as it was when `newest_id` was its newest entry."""
+        return RatingLog(entry for entry in self._entries.values() if entry.id <= newest_id)
+
     @property
     def newest_id(self) -> int:
         """The highest id of all entries, 0 without any."""

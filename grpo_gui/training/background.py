@@ -22,6 +22,7 @@ from grpo_gui.paths import run_files_dir
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.writer import StoreWriter
+from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.runner import run_in_foreground
 from grpo_gui.training.validation import config_from_json
 
@@ -127,7 +128,13 @@ def continue_run(run_id: int, database: Path) -> RunStatus:
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     with closing(StoreWriter.open(database)) as writer, _stop_on_sigterm(commands), polling(run_id, writer, commands):
         return run_in_foreground(
-            config_from_json(run.config), run_id, writer, commands, run_files_dir(database, run_id), resume=True
+            config_from_json(run.config),
+            run_id,
+            writer,
+            commands,
+            run_files_dir(database, run_id),
+            resume=True,
+            ratings=StoredRatings(database, run_id),
         )
 
 

@@ -20,6 +20,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.diagnosing import diagnose_run
 from grpo_gui.training.live_diagnosis import LiveDiagnosis
 from grpo_gui.training.presets import run_name
+from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.resuming import begins_anew
 from grpo_gui.training.validation import config_from_json, config_to_json, validate
 
@@ -104,7 +105,8 @@ def train_headless(
         started(run_id)
         diagnosis = LiveDiagnosis(Diagnosis(facts_from_config(asdict(config))), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
-        status = run_in_foreground(config, run_id, sink, commands, run_files_dir(database, run_id))
+        folder, ratings = run_files_dir(database, run_id), StoredRatings(database, run_id)
+        status = run_in_foreground(config, run_id, sink, commands, folder, ratings=ratings)
         writer.save_findings(run_id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
     finally:
@@ -157,7 +159,8 @@ def resume_headless(
         with StoreReader(database) as reader:
             diagnosis = LiveDiagnosis(diagnose_run(reader, run.id), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
-        status = run_in_foreground(config, run.id, sink, commands, folder, resume, snapshot)
+        ratings = StoredRatings(database, run.id)
+        status = run_in_foreground(config, run.id, sink, commands, folder, resume, snapshot, ratings)
         writer.save_findings(run.id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
     finally:

@@ -2,6 +2,7 @@
 
 import hashlib
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -15,6 +16,7 @@ from grpo_gui.tasks.problem import Task
 from grpo_gui.training.checks import WeightProbe, step_checks
 from grpo_gui.training.clock import StepClock
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.human_term import HumanTerm
 from grpo_gui.training.rollout import Checkpoint, Rollout, sample_rollout
 from grpo_gui.training.schedule import learning_rate_at
 from grpo_gui.training.scoring import Scorer
@@ -37,6 +39,7 @@ class StepInProgress:
     sums: MetricSums = field(default_factory=MetricSums)
     grad_norms: list[float] = field(default_factory=list)
     checks: dict[str, float] = field(default_factory=dict)  # of the first inner update
+    term: HumanTerm | None = None  # what people say, once they were asked
 
 
 class FinishedStep(NamedTuple):
@@ -45,6 +48,7 @@ class FinishedStep(NamedTuple):
     rollout: Rollout
     last_update: Update
     metrics: dict[str, float]
+    term: HumanTerm | None
 
 
 class Learner:
@@ -69,13 +73,18 @@ class Learner:
         self.progress: StepInProgress | None = None  # set once its rollout is done
         self._task = task
 
-    def do_step(self, checkpoint: Checkpoint) -> FinishedStep:
+    def do_step(
+        self, checkpoint: Checkpoint, ask_people: Callable[[StepInProgress], None] | None = None
+    ) -> FinishedStep:
         """Do the next step, or the rest of one that was broken off; see `inner_update` for what it raises.
 
         `checkpoint` is called between micro-batches. When it raises, calling again takes up the step where its
         last complete inner update left it: the numbers are those of a step that was never broken off.
+        `ask_people` is called once between rollout and updates, and sets the `term` of the step.
         """
         progress = self.progress or self._begin(checkpoint)
+        if ask_people is not None and progress.term is None:
+            ask_people(progress)
         update = None
         while update is None or progress.iteration < self.config.num_iterations:
             probe = WeightProbe(self.policy.parameters()) if progress.iteration == 0 else None
@@ -157,9 +166,12 @@ class Learner:
         self.num_tokens += sum(len(ids) for ids in rollout.read.completion_ids)
         self.num_tokens += group * sum(len(ids) for ids in rollout.prompt_ids)
         metrics = progress.sums.result() | rollout.metrics | progress.checks
+        if update.late is not None:
+            metrics["ratings/late_ratio"] = update.late.ratio_mean
+            metrics["ratings/late_clipped"] = update.late.clip_fraction
         metrics["grad_norm"] = sum(progress.grad_norms) / len(progress.grad_norms)
         metrics["learning_rate"] = self.optimizer.param_groups[0]["lr"]
         metrics["num_tokens"] = float(self.num_tokens)
         self.step += 1
         self.progress = self.step_start = None
-        return FinishedStep(rollout, update, metrics)
+        return FinishedStep(rollout, update, metrics, progress.term)

@@ -12,12 +12,22 @@ from grpo_gui.grpo.metric_sums import MetricSums, loss_layout
 from grpo_gui.tasks.problem import Problem
 from grpo_gui.training.clock import StepClock
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.human_term import term_from_values, term_to_values
 from grpo_gui.training.learner import Learner, RandomState, StepInProgress
+from grpo_gui.training.rating_source import RatingSource
 from grpo_gui.training.rollout import Drawn, encode_prompts, judge, read_completions
 from grpo_gui.training.state import TrainingState
 from grpo_gui.training.validation import config_from_json, config_to_json
 
-HYPERPARAMETERS = ("learning_rate", "beta", "epsilon", "epsilon_high", "temperature")
+HYPERPARAMETERS = (
+    "learning_rate",
+    "beta",
+    "epsilon",
+    "epsilon_high",
+    "temperature",
+    "rating_mode",
+    "rating_shrink",
+)
 _ROLLOUT_TENSORS = ("ids", "lengths", "truncated", "old_logps", "ref_logps")
 _SUMS_TENSORS = ("totals", "extremes", "tokens", "completions", "share")
 
@@ -48,8 +58,10 @@ def capture(learner: Learner) -> TrainingState:
     return TrainingState(learner.policy.state_dict(), tensors, values)
 
 
-def restore(learner: Learner, state: TrainingState, *, is_branch: bool = False) -> None:
-    """Put a new learner of the same run where the state was captured.
+def restore(
+    learner: Learner, state: TrainingState, *, is_branch: bool = False, ratings: RatingSource | None = None
+) -> None:
+    """Put a new learner of the same run where the state was captured; `ratings` brings late groups of its step back.
 
     Changed hyperparameters come back; everything else of the config is the learner's own. A branch keeps all of its
     own config; it draws its own random numbers when its seed differs, and begins with a whole step.
@@ -81,7 +93,7 @@ def restore(learner: Learner, state: TrainingState, *, is_branch: bool = False) 
         learner.set_random_state(random_state)
         learner.step_start = random_state if values["step_begun"] else None
         if values["progress"] is not None:
-            _restore_progress(learner, state)
+            _restore_progress(learner, state, ratings)
     except (KeyError, ValueError, TypeError) as error:
         raise TrainingError(
             f"The training state does not fit this run ({type(error).__name__}: {error}); start a new run."
@@ -118,6 +130,7 @@ def _progress_values(progress: StepInProgress, clock: StepClock) -> dict[str, An
         "temperature": drawn.temperature,
         "rewards": rewards,
         "problems": [asdict(problem) for problem in drawn.problems],
+        "ratings": None if progress.term is None else term_to_values(progress.term),
     }
 
 
@@ -126,7 +139,7 @@ def _problem(values: dict[str, Any]) -> Problem:
     return Problem(**values | {"messages": tuple((role, content) for role, content in values.get("messages", ()))})
 
 
-def _restore_progress(learner: Learner, state: TrainingState) -> None:
+def _restore_progress(learner: Learner, state: TrainingState, ratings: RatingSource | None) -> None:
     values, config = state.values["progress"], learner.config
     device, tokenizer = learner.policy.device, learner.policy.tokenizer
     drawn = Drawn(
@@ -136,7 +149,9 @@ def _restore_progress(learner: Learner, state: TrainingState) -> None:
         temperature=float(values["temperature"]),
     )
     read = read_completions(drawn.ids, drawn.lengths, drawn.truncated, tokenizer)
-    rollout = judge(drawn, read, encode_prompts(tokenizer, drawn.problems), learner.scorer, config)
+    said = values.get("ratings")
+    term = None if said is None or ratings is None else term_from_values(said, ratings)
+    rollout = judge(drawn, read, encode_prompts(tokenizer, drawn.problems), learner.scorer, config, term)
     layout = loss_layout(
         cispo=config.loss_type == "cispo",
         sequence=config.importance_sampling_level == "sequence",
@@ -154,5 +169,5 @@ def _restore_progress(learner: Learner, state: TrainingState) -> None:
     )
     iteration = int(values["iteration"])
     norms = [float(norm) for norm in values["grad_norms"]]
-    learner.progress = StepInProgress(rollout, iteration, sums, norms, values.get("checks", {}))
+    learner.progress = StepInProgress(rollout, iteration, sums, norms, values.get("checks", {}), term)
     learner.clock = StepClock(values["seconds"])

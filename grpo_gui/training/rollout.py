@@ -10,7 +10,6 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from grpo_gui.grpo.advantages import group_advantages
 from grpo_gui.grpo.rollout_metrics import rollout_metrics
 from grpo_gui.language.policy import Policy
 from grpo_gui.language.sampling import Sampled, SamplingConfig
@@ -20,6 +19,9 @@ from grpo_gui.tasks.rewards import is_right
 from grpo_gui.training.clock import StepClock
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.devices import autocast
+from grpo_gui.training.human_metrics import human_metrics
+from grpo_gui.training.human_term import HumanTerm, joint_advantages
+from grpo_gui.training.late import LateBatch, late_batches
 from grpo_gui.training.scoring import Scorer
 
 Checkpoint = Callable[[], None]  # called between micro-batches: handles commands, may end the run by raising
@@ -58,8 +60,14 @@ class Rollout:
     advantages: npt.NDArray[np.float64]  # (P, G)
     mask: Tensor  # (B, T) bool: the tokens that are trained on
     advantage_rows: Tensor  # (B,) float32, on the device
-    tokens_in_batch: int  # of the mask
+    tokens_in_batch: int  # of all masks
     metrics: dict[str, float]
+    late: tuple[LateBatch, ...] = ()  # rated groups of earlier steps
+
+    @property
+    def completions_in_batch(self) -> int:
+        """All completions that an update learns from."""
+        return len(self.read.texts) + sum(len(batch.ids) for batch in self.late)
 
 
 def sample_rollout(
@@ -98,19 +106,22 @@ def sample_rollout(
     return judge(drawn, read, prompt_ids, scorer, config)
 
 
-def judge(drawn: Drawn, read: Read, prompt_ids: list[list[int]], scorer: Scorer, config: TrainConfig) -> Rollout:
-    """Work out advantages, mask and metrics of what was drawn; always the same for the same input."""
+def judge(
+    drawn: Drawn,
+    read: Read,
+    prompt_ids: list[list[int]],
+    scorer: Scorer,
+    config: TrainConfig,
+    term: HumanTerm | None = None,
+) -> Rollout:
+    """Work out advantages, mask and metrics of what was drawn and rated; always the same for the same input.
+
+    The ratings of the step's own groups must be in the rewards of `drawn` already.
+    """
     group = config.num_generations
     correct = [is_right(drawn.problems[row // group], text) for row, text in enumerate(read.texts)]
     rewards_PGF = drawn.rewards.reshape(len(drawn.problems), group, -1)
-    advantages_PG = group_advantages(
-        rewards_PGF,
-        weights=scorer.weights,
-        scale=config.scale_rewards,
-        aggregation=config.multi_objective_aggregation,
-        std=config.advantage_std,
-        eps=config.advantage_eps,
-    )
+    advantages_PG, of_late = joint_advantages(rewards_PGF, scorer, config, term)
     lengths = [len(ids) for ids in read.completion_ids]
     metrics = rollout_metrics(
         rewards_PGF,
@@ -121,6 +132,9 @@ def judge(drawn: Drawn, read: Read, prompt_ids: list[list[int]], scorer: Scorer,
         np.array(correct, dtype=np.float64),  # None becomes NaN
         sources=scorer.sources,
     )
+    if term is not None:
+        metrics |= human_metrics(term, rewards_PGF, advantages_PG, correct)
+    late = () if term is None else late_batches(term.late, of_late, config, drawn.ids.device)
     left_out = [cut and config.mask_truncated_completions for cut in read.truncated]
     return Rollout(
         drawn=drawn,
@@ -131,8 +145,10 @@ def judge(drawn: Drawn, read: Read, prompt_ids: list[list[int]], scorer: Scorer,
         advantages=advantages_PG,
         mask=_mask(drawn, config),
         advantage_rows=torch.from_numpy(advantages_PG.reshape(-1)).to(drawn.ids.device, torch.float32),
-        tokens_in_batch=sum(length for length, out in zip(lengths, left_out, strict=True) if not out),
+        tokens_in_batch=sum(length for length, out in zip(lengths, left_out, strict=True) if not out)
+        + sum(int(batch.mask.sum()) for batch in late),
         metrics=metrics,
+        late=late,
     )
 
 

@@ -10,6 +10,7 @@ from grpo_gui.errors import GrpoGuiError
 from grpo_gui.events import RunFailed, RunStatus, TrainerStatus
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import EventSink
+from grpo_gui.training.rating_source import RatingSource
 
 logger = logging.getLogger(__name__)
 
@@ -22,10 +23,11 @@ def run_in_foreground(
     state_dir: Path,
     resume: bool = False,
     snapshot: Path | None = None,
+    ratings: RatingSource | None = None,
 ) -> RunStatus:
     """Train the run and return how it ended. Never raises: what goes wrong becomes a RunFailed event.
 
-    `resume` and `snapshot` say where to begin; see `Trainer`.
+    `resume` and `snapshot` say where to begin, `ratings` where those of people are; see `Trainer`.
 
     torch is imported here, so the first seconds go by before the trainer says more than that it is loading.
     """
@@ -34,7 +36,7 @@ def run_in_foreground(
     try:
         from grpo_gui.training.trainer import Trainer
 
-        trainer = Trainer(config, run_id, sink, commands, state_dir, resume, snapshot)
+        trainer = Trainer(config, run_id, sink, commands, state_dir, resume, snapshot, ratings)
         return trainer.run()
     except GrpoGuiError as error:
         failed = RunFailed(run_id, trainer.step if trainer else 0, str(error), "")

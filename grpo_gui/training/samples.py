@@ -8,6 +8,7 @@ import numpy.typing as npt
 import torch
 
 from grpo_gui.events import CompletionSample, GroupSample
+from grpo_gui.grpo.metric_sums import MetricSums
 from grpo_gui.language.tokenizer import Tokenizer
 from grpo_gui.training.rollout import Rollout
 from grpo_gui.training.update import Update
@@ -48,6 +49,21 @@ def group_samples(
             completions=tuple(completions[index * group : (index + 1) * group]),
         )
         for index, problem in enumerate(rollout.drawn.problems[:prompts])
+    )
+
+
+def unlearned(rollout: Rollout) -> Update:
+    """Return what an inner update would have measured before it changed anything; entropy is not known yet."""
+    drawn = rollout.drawn
+    difference = drawn.ref_logps - drawn.old_logps
+    return Update(
+        sums=MetricSums(),
+        grad_norm=0.0,
+        logps=drawn.old_logps,
+        ratio=torch.ones_like(drawn.old_logps),
+        kl=torch.expm1(difference) - difference,
+        entropy=torch.full_like(drawn.old_logps, torch.nan),
+        clipped=torch.zeros_like(drawn.ids, dtype=torch.int8),
     )
 
 

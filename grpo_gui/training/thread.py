@@ -7,6 +7,7 @@ from pathlib import Path
 from grpo_gui.commands import Command, Stop
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import EventSink
+from grpo_gui.training.rating_source import RatingSource
 from grpo_gui.training.runner import run_in_foreground
 
 
@@ -24,12 +25,13 @@ class TrainerThread:
         state_dir: Path,
         resume: bool = False,
         snapshot: Path | None = None,
+        ratings: RatingSource | None = None,
     ) -> None:
         self._run_id = run_id
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._thread = threading.Thread(
             target=run_in_foreground,
-            args=(config, run_id, sink, self._commands, state_dir, resume, snapshot),
+            args=(config, run_id, sink, self._commands, state_dir, resume, snapshot, ratings),
             name=f"trainer of run {run_id}",
             daemon=True,
         )

@@ -4,7 +4,7 @@ import logging
 import queue
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,17 +16,15 @@ from grpo_gui.events import (
     EvalCompleted,
     Event,
     HyperparameterChanged,
+    RatingsSettled,
     RunStarted,
     RunStatus,
     StateSaved,
     StepCompleted,
     TrainerStatus,
 )
-from grpo_gui.language.hf_loading import open_policy
 from grpo_gui.language.memory import keep_freed_memory
-from grpo_gui.tasks.making import make_task
-from grpo_gui.tasks.problem import Problem, Task, held_out_shortage
-from grpo_gui.tasks.rewards import needs_answer
+from grpo_gui.tasks.problem import Problem, held_out_shortage
 from grpo_gui.training.changes import changed_config
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.controls import Controls, Wish
@@ -44,11 +42,15 @@ from grpo_gui.training.devices import (
 from grpo_gui.training.evaluation import evaluate
 from grpo_gui.training.first_step import first_step_metrics
 from grpo_gui.training.handle import EventSink
-from grpo_gui.training.learner import FinishedStep, Learner
+from grpo_gui.training.learner import FinishedStep, Learner, StepInProgress
 from grpo_gui.training.learner_state import capture, restore
 from grpo_gui.training.machine import machine_metrics
 from grpo_gui.training.memory_forecast import forecast_sentence
-from grpo_gui.training.models import model_options
+from grpo_gui.training.people import People
+from grpo_gui.training.preparing import load_learner, task_of
+from grpo_gui.training.rating_desk import RatingDesk
+from grpo_gui.training.rating_rules import has_human_reward
+from grpo_gui.training.rating_source import RatingSource
 from grpo_gui.training.samples import group_samples
 from grpo_gui.training.save_clock import SaveClock
 from grpo_gui.training.snapshotting import Snapshotter
@@ -87,6 +89,7 @@ class Trainer:
         state_dir: the run's own folder for training states and snapshots; made when the first one is saved.
         resume: go on with this run, from the newest state in `state_dir` or from `snapshot`, instead of starting anew.
         snapshot: begin where this snapshot was made; without `resume` it is another run's, and this one its branch.
+        ratings: where to find those of people; a run without a human reward does not look.
     """
 
     def __init__(
@@ -98,6 +101,7 @@ class Trainer:
         state_dir: Path,
         resume: bool = False,
         snapshot: Path | None = None,
+        ratings: RatingSource | None = None,
     ) -> None:
         self._config = config
         self._run_id = run_id
@@ -107,6 +111,9 @@ class Trainer:
         self._resume = resume
         self._snapshot = snapshot
         self._snapshots = Snapshotter(config, run_id, state_dir, sink.emit)
+        self._ratings = ratings if has_human_reward(config) else None
+        people = None if self._ratings is None else People(self._ratings, run_id)
+        self._desk = None if people is None else RatingDesk(people, run_id, self._controls, sink.emit, self._become)
         self._save_clock = SaveClock()
         self._saved: Path | None = None  # the newest state
         self._steps_before = config.steps  # of the state that the run goes on from
@@ -121,8 +128,11 @@ class Trainer:
         Raises:
             GrpoGuiError: the run cannot start, or cannot go on (the last good weights are saved then).
         """
-        learner = self._prepare()
-        with closing(learner.scorer):
+        with ExitStack() as open_things:
+            if self._ratings is not None:
+                open_things.callback(self._ratings.close)
+            learner = self._prepare()
+            open_things.callback(learner.scorer.close)
             return self._run(learner)
 
     def _run(self, learner: Learner) -> RunStatus:
@@ -142,20 +152,12 @@ class Trainer:
         keep_freed_memory()
         device = choose_device(self._config.device)
         check_bf16(device, bf16=self._config.bf16)
-        task = make_task(
-            self._config.task,
-            mix=self._config.task_mix,
-            prompt_file=self._config.prompt_file,
-            min_size=self._config.min_size,
-            max_size=self._config.max_size,
-            needs_answer=needs_answer(spec.kind for spec in self._config.rewards),
-            progress=lambda share: self._say(f"Reading {self._config.prompt_file}: {share:.0%}."),
-        )
+        task = task_of(self._config, self._say)
         make_repeatable(device)
         memory = forecast_sentence(self._config, free_memory_bytes(device))
         if memory is not None:
             self._say(f"Loading the model. {memory}")
-        learner = self._load_learner(device, task)
+        learner = load_learner(self._config, device, task)
         self._take_up(learner)
         self.step = learner.step
         notes = list(advice(self._config).values())
@@ -172,23 +174,13 @@ class Trainer:
         self._become(RunStatus.RUNNING, " ".join(notes))
         return learner
 
-    def _load_learner(self, device: torch.device, task: Task) -> Learner:
-        try:
-            policy = open_policy(self._config.model, device, model_options(self._config))
-            return Learner(self._config, policy, task)
-        except (RuntimeError, MemoryError) as error:
-            if not is_out_of_memory(error):
-                raise
-            raise TrainingError(
-                f"The model and its frozen copy do not fit into the memory of {device}; choose a smaller model, "
-                "another device, or free memory."
-            ) from error
-
     def _take_up(self, learner: Learner) -> None:
         """Put a new learner where this run begins: in a snapshot, in its newest state, or at the start."""
         if self._snapshot is not None:
             manifest, values = take_up_snapshot(learner, self._snapshot, is_branch=not self._resume)
             self._snapshots.note_step(manifest.metrics)
+            if self._desk is not None:
+                self._desk.people.restore(values.get("ratings", {}))
             if self._resume:
                 self._take_up_values(values)
             else:
@@ -204,7 +196,9 @@ class Trainer:
                 f"There is no training state in {self._state_dir}, so this run cannot go on; start a new one."
             )
         state = load_state(path)
-        restore(learner, state)
+        restore(learner, state, ratings=self._ratings)
+        if self._desk is not None:
+            self._desk.people.restore(state.values.get("ratings", {}))
         self._take_up_values(state.values)
 
     def _take_up_values(self, values: dict[str, Any]) -> None:
@@ -218,7 +212,9 @@ class Trainer:
             self._wait_for_store(learner)
             self._obey(learner)
             finished = self._once_it_fits(
-                learner, lambda: learner.do_step(lambda: self._obey(learner)), f"in step {learner.step + 1}"
+                learner,
+                lambda: learner.do_step(lambda: self._obey(learner), lambda step: self._ask_people(learner, step)),
+                f"in step {learner.step + 1}",
             )
             self._report(learner, finished)
             last = learner.step == self._config.steps
@@ -250,6 +246,10 @@ class Trainer:
             self._make_wished_snapshot(learner)
         if self._controls.wish is Wish.RUN:
             self._become(RunStatus.RUNNING)
+
+    def _ask_people(self, learner: Learner, progress: StepInProgress) -> None:
+        if self._desk is not None:
+            self._desk.ask(learner, progress, lambda: self._obey(learner))
 
     def _wait_for_store(self, learner: Learner) -> None:
         self._waited_s = 0.0
@@ -284,6 +284,9 @@ class Trainer:
     def _apply_changes(self, learner: Learner) -> bool:
         """Take over changed hyperparameters for the next step; True when there were any."""
         changes = self._controls.take_changes()
+        rating_changes = self._controls.take_rating_changes()
+        if self._desk is not None and (problem := self._desk.apply(learner, rating_changes)):
+            self._say(f"Not changed: {problem}")
         for change in changes:
             try:
                 config, changed = changed_config(learner.next_config, change)
@@ -293,7 +296,7 @@ class Trainer:
             learner.next_config = config
             for name, old, new in changed:
                 self._emit(HyperparameterChanged(self._run_id, learner.next_step, name, old, new))
-        return bool(changes)
+        return bool(changes or rating_changes)
 
     def _report(self, learner: Learner, finished: FinishedStep) -> None:
         clock = learner.clock
@@ -308,6 +311,8 @@ class Trainer:
         metrics |= {"step_time": total_s, "tokens_per_second": tokens / total_s}
         if learner.step == 1:
             metrics |= first_step_metrics(self._config, learner.scorer, finished.rollout)
+        if self._desk is not None:
+            metrics |= self._desk.settle(learner.step, finished.term)
         self.step = learner.step
         self._snapshots.note_step(metrics)
         self._emit(
@@ -315,6 +320,8 @@ class Trainer:
                 self._run_id, learner.step, learner.optimizer_step, time.time(), tuple(metrics.items()), groups
             )
         )
+        if finished.term is not None and (uses := finished.term.uses()):
+            self._emit(RatingsSettled(self._run_id, learner.step, uses))
 
     def _evaluate(self, learner: Learner) -> None:
         if not self._held_out:
@@ -358,6 +365,8 @@ class Trainer:
         """Save the training state; return a sentence when that failed (the run itself is not harmed)."""
         state = capture(learner)
         state.values["snapshots"] = self._snapshots.values()
+        if self._desk is not None:
+            state.values["ratings"] = self._desk.people.values()
         try:
             self._saved = save_state(self._state_dir, state)
         except TrainingError as error:

@@ -1,7 +1,7 @@
 """One inner update: forward, loss and backward over the micro-batches of a rollout, then the optimizer."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +13,7 @@ from grpo_gui.grpo.metric_sums import LossResult, MetricSums
 from grpo_gui.language.policy import Policy
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.devices import autocast
+from grpo_gui.training.late import LateBatch
 from grpo_gui.training.rollout import Checkpoint, Rollout, micro_batches
 
 
@@ -27,6 +28,15 @@ class Update:
     kl: Tensor
     entropy: Tensor
     clipped: Tensor  # int8
+    late: "LateMeasure | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class LateMeasure:
+    """What an inner update measured on late ratings, over their tokens."""
+
+    ratio_mean: float
+    clip_fraction: float
 
 
 def loss_config_of(config: TrainConfig) -> LossConfig:
@@ -68,9 +78,10 @@ def inner_update(
         torch.autograd.backward(result.loss)  # Tensor.backward is untyped
         sums.add(result)
         results.append((logps.detach(), entropy, result))
+    late = [_learn_late(policy, rollout, batch, config) for batch in rollout.late]
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     grad_norm = _clip(parameters, config.max_grad_norm)
-    loss = torch.stack([result.loss.detach() for _, _, result in results]).sum()
+    loss = torch.stack([result.loss.detach() for result in (*(r for _, _, r in results), *late)]).sum()
     loss_value, norm_value = torch.stack((loss, grad_norm)).tolist()
     if not (math.isfinite(loss_value) and math.isfinite(norm_value)):
         optimizer.zero_grad(set_to_none=True)
@@ -85,7 +96,36 @@ def inner_update(
         kl=torch.cat(kls),
         entropy=torch.cat([entropy for _, entropy, _ in results]),
         clipped=torch.cat([result.clipped for _, _, result in results]),
+        late=_late_measure(rollout.late, late),
     )
+
+
+def _learn_late(policy: Policy, rollout: Rollout, batch: LateBatch, config: TrainConfig) -> LossResult:
+    """Add the gradient of late ratings: the policy term alone, because KL is measured on fresh samples."""
+    with autocast(policy.device, bf16=config.bf16):
+        logps, _ = policy.logps(batch.prompt_ids, batch.ids, batch.lengths, temperature=batch.temperature)
+    result = grpo_loss(
+        logps,
+        batch.old_logps,
+        None,
+        batch.mask,
+        batch.advantages,
+        replace(loss_config_of(config), beta=0.0),
+        tokens_in_batch=rollout.tokens_in_batch,
+        completions_in_batch=rollout.completions_in_batch,
+    )
+    torch.autograd.backward(result.loss)
+    return result
+
+
+def _late_measure(batches: tuple[LateBatch, ...], results: list[LossResult]) -> LateMeasure | None:
+    if not batches:
+        return None
+    mask = torch.cat([batch.mask.reshape(-1) for batch in batches])
+    ratio = torch.cat([result.ratio.reshape(-1) for result in results])[mask]
+    clipped = torch.cat([result.clipped.reshape(-1) for result in results])[mask] != 0
+    ratio_mean, clip_fraction = torch.stack((ratio.mean(), clipped.float().mean())).tolist()
+    return LateMeasure(ratio_mean, clip_fraction)
 
 
 def _forward(
@@ -114,7 +154,7 @@ def _forward(
         rollout.advantage_rows[rows],
         loss_config_of(config),
         tokens_in_batch=rollout.tokens_in_batch,
-        completions_in_batch=len(rollout.read.texts),
+        completions_in_batch=rollout.completions_in_batch,
         entropy=entropy,
     )
     return logps, entropy, result

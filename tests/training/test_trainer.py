@@ -234,10 +234,10 @@ def test_that_a_full_memory_pauses_the_run_and_a_resume_repeats_the_step(tiny_mo
     post_when_paused(rig, [Resume()])
     do_step, calls = Learner.do_step, iter(range(10))
 
-    def run_out(learner: Learner, checkpoint):
+    def run_out(learner: Learner, checkpoint, ask_people):
         if next(calls) == 1:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
-        return do_step(learner, checkpoint)
+        return do_step(learner, checkpoint, ask_people)
 
     monkeypatch.setattr(Learner, "do_step", run_out)
     assert rig.run() is RunStatus.FINISHED
@@ -266,7 +266,7 @@ def test_that_a_full_memory_in_the_evaluation_pauses_too(tiny_model, tmp_path, m
 
 
 def test_that_a_run_that_is_out_of_memory_can_be_stopped(tiny_model, tmp_path, monkeypatch):
-    def run_out(learner: Learner, checkpoint):
+    def run_out(learner: Learner, checkpoint, ask_people):
         raise MemoryError
 
     monkeypatch.setattr(Learner, "do_step", run_out)
@@ -276,12 +276,12 @@ def test_that_a_run_that_is_out_of_memory_can_be_stopped(tiny_model, tmp_path, m
 
 
 def test_that_a_model_that_does_not_fit_is_named(tiny_model, tmp_path, monkeypatch):
-    from grpo_gui.training import trainer
+    from grpo_gui.training import preparing
 
     def run_out(model, device, options):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(trainer, "open_policy", run_out)
+    monkeypatch.setattr(preparing, "open_policy", run_out)
     with pytest.raises(TrainingError, match="do not fit into the memory of cpu"):
         make_rig(tiny_model, tmp_path).run()
 
@@ -290,10 +290,10 @@ def test_that_a_failing_step_saves_the_last_good_weights(tiny_model, tmp_path, m
     rig = make_rig(tiny_model, tmp_path)
     do_step = Learner.do_step
 
-    def fail(learner: Learner, checkpoint):
+    def fail(learner: Learner, checkpoint, ask_people):
         if learner.step == 2:
             raise TrainingError("The loss of completion 1 to prompt 1 is not finite.")
-        return do_step(learner, checkpoint)
+        return do_step(learner, checkpoint, ask_people)
 
     monkeypatch.setattr(Learner, "do_step", fail)
     with pytest.raises(TrainingError, match="not finite"):
