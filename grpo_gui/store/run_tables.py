@@ -50,14 +50,22 @@ class RunTables:
                 found.add(name)
         return [name for name in reversed(self.names) if name in found and name != table]
 
+    def way(self, table: str, root: str) -> Link:
+        """The link by which the rows of `table` hang on those of `root`, directly or over other tables.
+
+        Raises:
+            KeyError: they do not.
+        """
+        for link in self.links_of(table):
+            if link.parent != table and self._reaches(link.parent, root):
+                return link
+        raise KeyError(f"{table} does not hang on {root}")
+
     def condition(self, table: str, root: str, root_condition: str, schema: str = "main") -> str:
         """An SQL condition that holds for the rows of `table` that hang on the rows of `root` under its condition."""
         if table == root:
             return root_condition
-        reaching = [link for link in self.links_of(table) if link.parent != table and self._reaches(link.parent, root)]
-        if not reaching:
-            raise KeyError(f"{table} does not hang on {root}")
-        link = reaching[0]
+        link = self.way(table, root)
         if link.parent == ROOT == root and root_condition == OF_RUN:
             return f"{link.column} = :run"
         inner = self.condition(link.parent, root, root_condition, schema)

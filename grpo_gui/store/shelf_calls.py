@@ -1,10 +1,12 @@
-"""The writer's calls about tags, archive and bin."""
+"""The writer's calls about tags, archive, bin, and runs of other databases."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeVar
 
 from grpo_gui.store import shelf_writes
+from grpo_gui.store.run_copy import attached
 
 T = TypeVar("T")
 
@@ -14,7 +16,7 @@ class ShelfCalls:
 
     _connection: sqlite3.Connection
 
-    def _call(self, work: Callable[[], T]) -> T:
+    def _call(self, work: Callable[[], T], *, locked: bool = True) -> T:
         raise NotImplementedError
 
     def set_tags(self, run_id: int, tags: Sequence[str]) -> None:
@@ -51,3 +53,12 @@ class ShelfCalls:
         Returns how many completions were among them, None when the whole run is gone.
         """
         return self._call(lambda: shelf_writes.delete_some(self._connection, run_id))
+
+    def with_attached(self, path: Path, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do `work` in a transaction of its own with another database attached as `source`."""
+
+        def do() -> T:
+            with attached(self._connection, path):
+                return work(self._connection)
+
+        return self._call(do, locked=False)
