@@ -165,6 +165,11 @@ class FakeRouterEngine:
     def roll_back(self, failed):
         self.calls.append(("roll back",))
 
+    def set_features(self, features, failed):
+        if not self._refused(failed):
+            self.candidate = replace(self.candidate, features=features)
+            self.change()
+
     def add_model(self, new, done, failed):
         self.calls.append(("add", new))
         if not self._refused(failed):

@@ -83,11 +83,11 @@ def summary(curves: RegretCurves) -> str:
 
 
 def _apart(places: Sequence[float], least: float) -> list[float]:
-    """Places in rising order with at least this distance, inside 0 to 1 as far as there is room."""
+    """Places in rising order with at least this distance, half of it from the ends as far as there is room."""
     result: list[float] = []
     for place in places:
-        result.append(max(place, result[-1] + least) if result else place)
-    ceiling = 1.0
+        result.append(max(place, result[-1] + least if result else least / 2))
+    ceiling = 1.0 - least / 2
     for index in range(len(result) - 1, -1, -1):
         result[index] = min(result[index], ceiling)
         ceiling = result[index] - least

@@ -170,6 +170,10 @@ class RouterDesk(QObject):
         """Let the policy before decide again."""
         self._engine.roll_back(self._fail)
 
+    def set_features(self, features: str) -> None:
+        """Let a new candidate begin that sees queries so."""
+        self._engine.set_features(features, self._fail)
+
     def begin(self) -> None:
         """Begin with the base model and the shipped experts."""
         self._engine.begin(self._fail)

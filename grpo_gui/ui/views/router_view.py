@@ -141,6 +141,7 @@ class RouterView(QWidget):
         self.learned.side.promote_asked.connect(desk.promote)
         self.learned.side.roll_back_asked.connect(desk.roll_back)
         self.learned.side.run_asked.connect(self._show_run)
+        self.learned.side.features_asked.connect(self.model_actions.choose_features)
         self.tabs.changed.connect(self._show_tab)
         self.history.history.problem.connect(self._workspace.problem)
         desk.problem.connect(self._workspace.problem)

@@ -1,5 +1,8 @@
 """A dialog that asks before something is done: title, fields, a sentence, and a button that says what follows."""
 
+from itertools import pairwise
+
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from grpo_gui.ui import theme
@@ -21,6 +24,8 @@ class QuestionDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.act = buttons.addButton(action, QDialogButtonBox.ButtonRole.AcceptRole)
         self.act.setProperty("look", "primary")
+        self._fields: list[QWidget] = []
+        self._buttons = buttons
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
@@ -41,3 +46,12 @@ class QuestionDialog(QDialog):
         for place, widget in enumerate(widgets):
             row.addWidget(widget, 0 if place else 1)
         self.form.addLayout(row)
+        self._fields += widgets
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Begin in the first field; Tab goes down the fields, then to the buttons."""
+        super().showEvent(event)
+        for first, second in pairwise([*self._fields, *self._buttons.buttons()]):
+            QWidget.setTabOrder(first, second)
+        if self._fields:
+            self._fields[0].setFocus()

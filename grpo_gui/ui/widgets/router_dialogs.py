@@ -8,13 +8,14 @@ from urllib.parse import urlsplit
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QFileDialog, QLineEdit, QWidget
 
 from grpo_gui.ui.models.model_offers import Offer
-from grpo_gui.ui.router_engine import NewModel
+from grpo_gui.ui.router_engine import HASHED, NewModel
 from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.question_dialog import QuestionDialog
 
 _NO_KEY, _VARIABLE, _KEYRING = "no key", "environment variable", "system keyring"
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OTHER = "another folder…"
+_EMBEDDINGS = "a sentence embedding model"
 
 
 class SnapshotModelDialog(QuestionDialog):
@@ -155,6 +156,57 @@ class EndpointDialog(QuestionDialog):
         if source == _KEYRING and not self.key.text():
             return "Give the key."
         return _name_problem(self.name.text(), self._taken)
+
+
+class FeaturesDialog(QuestionDialog):
+    """Asks what the candidate network shall see of a query."""
+
+    def __init__(self, parent: QWidget, features: str) -> None:
+        super().__init__(parent, "What the network sees of a query", "Begin anew")
+        self._now = features
+        self.source = QComboBox()
+        self.source.setAccessibleName("Features")
+        self.source.addItems([HASHED, _EMBEDDINGS])
+        self.folder = QLineEdit("" if features == HASHED else features)
+        self.folder.setAccessibleName("Folder of the embedding model")
+        self.browse = button("Browse…", "folder", tooltip="Choose the folder of a sentence embedding model.")
+        self.browse.clicked.connect(self._browse)
+        self.add_row("Features", self.source)
+        self.add_row("Folder", self.folder, self.browse)
+        self.source.setCurrentIndex(0 if features == HASHED else 1)
+        self.source.currentIndexChanged.connect(self._check)
+        self.folder.textChanged.connect(self._check)
+        self._check()
+
+    @property
+    def features(self) -> str:
+        """What was chosen: `HASHED` or a folder."""
+        if self.source.currentText() == HASHED:
+            return HASHED
+        return str(Path(self.folder.text().strip()).expanduser())
+
+    def _browse(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "The folder of an embedding model", self.folder.text())
+        if folder:
+            self.folder.setText(folder)
+
+    def _check(self) -> None:
+        has_folder = self.source.currentText() != HASHED
+        self.folder.setEnabled(has_folder)
+        self.browse.setEnabled(has_folder)
+        self.sentence.setText(
+            "A new candidate network begins with nothing learned; the stored ratings teach it again. "
+            + (
+                "Any folder that sentence-transformers loads will do, such as all-MiniLM-L6-v2."
+                if has_folder
+                else "Character and word n-grams need nothing else and are quick."
+            )
+        )
+        problem = "" if self.features != self._now else "The network sees queries so already."
+        if has_folder and not (self.folder.text().strip() and Path(self.features).is_dir()):
+            problem = "There is no such folder."
+        self.act.setEnabled(not problem)
+        self.act.setToolTip(problem)
 
 
 class RenameDialog(QuestionDialog):

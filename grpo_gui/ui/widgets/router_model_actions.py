@@ -1,11 +1,17 @@
-"""Adds, renames, removes and retries the router's models; asks where it must."""
+"""Adds, renames, removes and retries the router's models, and lets the network see otherwise; asks where it must."""
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog, QWidget
 
 from grpo_gui.ui.models.model_offers import Offer, read_offers
 from grpo_gui.ui.models.router_desk import RouterDesk
-from grpo_gui.ui.widgets.router_dialogs import EndpointDialog, RemoveDialog, RenameDialog, SnapshotModelDialog
+from grpo_gui.ui.widgets.router_dialogs import (
+    EndpointDialog,
+    FeaturesDialog,
+    RemoveDialog,
+    RenameDialog,
+    SnapshotModelDialog,
+)
 from grpo_gui.ui.widgets.router_models import ModelsCard
 from grpo_gui.ui.workspace import Workspace
 
@@ -36,6 +42,16 @@ class ModelActions(QObject):
         dialog = EndpointDialog(self._window, self._card.names)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             self._desk.add_model(dialog.model)
+        dialog.deleteLater()
+
+    def choose_features(self) -> None:
+        """Ask what the candidate network shall see of a query."""
+        overview = self._desk.overview
+        if overview is None:
+            return
+        dialog = FeaturesDialog(self._window, overview.candidate.features)
+        if dialog.exec() == QDialog.DialogCode.Accepted:
+            self._desk.set_features(dialog.features)
         dialog.deleteLater()
 
     def _rename(self, name: str) -> None:

@@ -15,6 +15,7 @@ from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import hline, label
 
 _HEADERS = ("model", "kind", "where", "cost / 1000", "state")
+_SHIPPED = "comes with grpo-gui"
 _WHERE, _STATE = 2, 4
 _WIDTHS = (150, 76, 0, 92, 0)
 _STATES = {READY: ("ready", "good", "check"), LOADING: ("loading", "text3", "again"), DEAD: ("dead", "warn", "warning")}
@@ -70,7 +71,7 @@ class ModelsCard(Card):
             word, color, icon = _STATES[model.state]
             cost = number(model.cost_per_1000_tokens, 4) if model.cost_per_1000_tokens else "0"
             state = f"{word}: {model.sentence}" if model.sentence else word
-            for column, text in enumerate((model.name, model.kind, model.where, cost, state)):
+            for column, text in enumerate((model.name, model.kind, _where(model), cost, state)):
                 item = QTableWidgetItem(one_line(text))
                 item.setToolTip(text)
                 if column == _STATE:
@@ -83,7 +84,7 @@ class ModelsCard(Card):
         self.rename.setEnabled(model is not None)
         self.remove.setEnabled(model is not None)
         self.retry.setEnabled(model is not None and model.state == DEAD)
-        self.sentence.setText("" if model is None else model.sentence or f"{model.name} answers from {model.where}.")
+        self.sentence.setText("" if model is None else model.sentence or _about(model))
 
     def _emit_current(self, signal: Callable[[str], None]) -> None:
         if self.current is not None:
@@ -118,6 +119,18 @@ class ModelsCard(Card):
         self.table.currentCellChanged.connect(self._show_current)
         theme.follow(self, self._fill)
         self._show_current()
+
+
+def _where(model: RouterModel) -> str:
+    return _SHIPPED if model.kind == "built-in" else model.where
+
+
+def _about(model: RouterModel) -> str:
+    if model.kind == "built-in":
+        return f"{model.name} comes with grpo-gui and answers in this program."
+    if model.kind == "snapshot":
+        return f"{model.name} answers in this program, from {model.where}."
+    return f"{model.name} answers at {model.where}."
 
 
 class _ModelTable(QTableWidget):

@@ -37,10 +37,10 @@ class RegretCard(Card):
     def __init__(self) -> None:
         super().__init__("Regret", padding=8)
         self._curves, self._top = NOTHING, 1.0
-        self.header.set_hint("by rated decision, against the best model per class; lower is better")
+        self.header.set_hint("against the best model per class; lower is better")
         self.header.title.setToolTip(
-            "What was missed so far, against always asking the best model of each class. The baselines would have "
-            "answered the same queries; a model that was not asked counts as what is believed of it."
+            "Missed over the rated decisions, against always asking the best model of each class. The baselines "
+            "would have answered the same queries; a model that was not asked counts as what is believed of it."
         )
         self.plot = _RegretPlot()
         self.labels = _EndLabels()

@@ -9,7 +9,7 @@ from grpo_gui.router.rewards import TradeOff
 from grpo_gui.ui import icons, theme
 from grpo_gui.ui.formatting import number
 from grpo_gui.ui.models import router_words
-from grpo_gui.ui.router_engine import Candidate, RouterOverview
+from grpo_gui.ui.router_engine import HASHED, Candidate, RouterOverview
 from grpo_gui.ui.widgets.buttons import button, link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label, set_look
@@ -72,6 +72,7 @@ class RouterSide(Card):
     promote_asked = Signal()
     roll_back_asked = Signal()
     run_asked = Signal()
+    features_asked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,6 +87,7 @@ class RouterSide(Card):
         self.roll_back = button("Roll back", tooltip="Let the policy before decide again.")
         self.policy = label("", "hint", wrap=True)
         self.run = link("Training curves", tooltip="Show rewards, clipping and KL of the network in the Train view.")
+        self.features = link("", tooltip="What the network sees of a query; click to let it see otherwise.")
         self._drift_icon = QLabel()
         self.drift = label("", "value")
         self.drift_details = label("", "hint", wrap=True)
@@ -96,6 +98,7 @@ class RouterSide(Card):
         self.promote.clicked.connect(self.promote_asked)
         self.roll_back.clicked.connect(self.roll_back_asked)
         self.run.clicked.connect(self.run_asked)
+        self.features.clicked.connect(self.features_asked)
         theme.follow(self, self._draw_icon)
 
     def show_overview(self, overview: RouterOverview) -> None:
@@ -131,6 +134,7 @@ class RouterSide(Card):
         low, high = number(candidate.gain_low, 3, sign=True), number(candidate.gain_high, 3, sign=True)
         self.interval.setText(f"{low} to {high}")
         self.sentence.setText(candidate.sentence)
+        self.features.setText(f"Sees {candidate.features if candidate.features == HASHED else 'embeddings'}")
         obstacle = ""
         if not candidate.is_better:
             obstacle = "The candidate is not better for certain."
@@ -172,6 +176,7 @@ class RouterSide(Card):
         column.addWidget(self.sentence)
         column.addLayout(buttons)
         column.addWidget(self.policy)
+        column.addWidget(self.features)
         column.addWidget(self.run)
         column.addWidget(hline())
         column.addLayout(drift)

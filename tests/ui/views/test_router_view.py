@@ -10,7 +10,13 @@ from grpo_gui.router.rewards import TradeOff
 from grpo_gui.store.records_router import DecisionQuery, DecisionRecord, WeightPoint
 from grpo_gui.ui.router_engine import Candidate
 from grpo_gui.ui.views.router_view import RouterView
-from grpo_gui.ui.widgets.router_dialogs import EndpointDialog, RemoveDialog, RenameDialog, SnapshotModelDialog
+from grpo_gui.ui.widgets.router_dialogs import (
+    EndpointDialog,
+    FeaturesDialog,
+    RemoveDialog,
+    RenameDialog,
+    SnapshotModelDialog,
+)
 from tests.ui.fakes import run_record
 from tests.ui.router_fakes import EXPERTS, FakeRouterEngine
 
@@ -637,3 +643,33 @@ def test_that_many_classes_scroll_and_keep_the_names_in_sight(view, qtbot, engin
     header = map_.visibleRegion().boundingRect().topLeft()
     qtbot.mouseClick(map_, Qt.MouseButton.LeftButton, pos=header)
     assert map_.chosen == ("class 39", map_.weights.models[1])
+
+
+def test_that_the_network_is_let_see_embeddings_and_back(view, qtbot, engine, tmp_path, monkeypatch):
+    def choose_folder(dialog):
+        assert not dialog.act.isEnabled()
+        dialog.source.setCurrentIndex(1)
+        assert dialog.act.toolTip() == "There is no such folder."
+        dialog.folder.setText(str(tmp_path))
+        assert dialog.act.isEnabled()
+
+    answer_dialog(monkeypatch, FeaturesDialog, choose_folder)
+    assert view.learned.side.features.text() == "Sees hashed n-grams"
+    qtbot.mouseClick(view.learned.side.features, Qt.MouseButton.LeftButton)
+    assert engine.candidate.features == str(tmp_path)
+    assert view.learned.side.features.text() == "Sees embeddings"
+    answer_dialog(monkeypatch, FeaturesDialog, lambda dialog: dialog.source.setCurrentIndex(0))
+    qtbot.mouseClick(view.learned.side.features, Qt.MouseButton.LeftButton)
+    assert view.learned.side.features.text() == "Sees hashed n-grams"
+
+
+def test_that_a_dialog_begins_in_its_first_field_and_tab_goes_down(view, qtbot):
+    dialog = EndpointDialog(view, [])
+    qtbot.addWidget(dialog)
+    with qtbot.waitExposed(dialog):
+        dialog.open()
+    dialog.activateWindow()
+    for field in (dialog.url, dialog.location, dialog.name, dialog.key_source, dialog.cost):
+        assert dialog.focusWidget() is field
+        qtbot.keyClick(field, Qt.Key.Key_Tab)
+    assert dialog.focusWidget().text() == "Cancel"
