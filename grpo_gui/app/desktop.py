@@ -23,7 +23,7 @@ from grpo_gui.ui.settings_dialog import SettingsDialog
 
 logger = logging.getLogger(__name__)
 
-SWITCH_INTERVAL_S = 0.001  # a busy trainer thread lets the window have the interpreter sooner
+SWITCH_INTERVAL_S = 0.0001  # window and trainer hand the interpreter over soon: both wait less (docs/benchmarks.md)
 WARM_UP_DELAY_MS = 150  # after the first paint
 OPENING_DIALOG_MS = 600
 TORCH_TIMEOUT_S = 15.0  # an import of torch cannot be cut short
