@@ -15,7 +15,8 @@ from grpo_gui.store.records import (
 )
 
 _COLUMNS = """SELECT c.id, c.run_id, c.step, g.position, c.position, p.task, p.prompt, p.answer, c.text, c.reward,
-c.advantage, c.tokens, c.truncated, c.correct, c.clip_fraction, c.kl_max, c.nan_columns, c.group_id, g.superseded"""
+c.advantage, c.tokens, c.truncated, c.correct, c.clip_fraction, c.kl_max, c.nan_columns, c.group_id, g.superseded,
+(SELECT h.value FROM rewards h WHERE h.completion_id = c.id AND h.source = 'human')"""
 _JOINS = "JOIN groups g ON g.id = c.group_id JOIN prompts p ON p.id = c.prompt_id"
 _COMPLETIONS = f"{_COLUMNS} FROM completions c {_JOINS}"
 _GROUP_COMPLETIONS = f"{_COLUMNS} FROM completions c INDEXED BY completions_by_group {_JOINS}"
@@ -90,6 +91,7 @@ def _completion_row(row: Row) -> CompletionRow:
         correct=None if row[13] is None else bool(row[13]),
         clip_fraction=number_or_nan(row[14]),
         kl_max=decode_number(row[15], "kl_max", row[16]),
+        human=row[19],
     )
 
 

@@ -104,6 +104,7 @@ class CompletionRow:
     correct: bool | None
     clip_fraction: float
     kl_max: float | None
+    human: float | None = None  # what people's ratings were worth; None: unrated
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from grpo_gui.ui.models.completion_columns import Column
 _WIDTHS = {
     Column.NUMBER: 40,
     Column.REWARD: 104,
+    Column.HUMAN: 62,
     Column.ADVANTAGE: 114,
     Column.TOKENS: 60,
     Column.CLIPPED: 66,

@@ -8,17 +8,21 @@ from grpo_gui.ui.models.visible_text import one_line
 
 
 class Column(IntEnum):
-    """Columns in the order of the table. PROMPT is shown in the flat list only, where no group row names it."""
+    """Columns in the order of the table. PROMPT is shown in the flat list only, where no group row names it.
+
+    HUMAN is there only for runs with ratings as a reward.
+    """
 
     NUMBER = 0
     PROMPT = 1
     TEXT = 2
     REWARD = 3
-    ADVANTAGE = 4
-    TOKENS = 5
-    CLIPPED = 6
-    KL = 7
-    MARK = 8
+    HUMAN = 4
+    ADVANTAGE = 5
+    TOKENS = 6
+    CLIPPED = 7
+    KL = 8
+    MARK = 9
 
 
 HEADERS: dict[Column, str] = {
@@ -26,6 +30,7 @@ HEADERS: dict[Column, str] = {
     Column.PROMPT: "prompt",
     Column.TEXT: "completion",
     Column.REWARD: "reward",
+    Column.HUMAN: "human",
     Column.ADVANTAGE: "advantage",
     Column.TOKENS: "tokens",
     Column.CLIPPED: "clipped",
@@ -37,6 +42,8 @@ DEFINITIONS: dict[Column, str] = {
     Column.PROMPT: "The problem that was put to the model.",
     Column.TEXT: "What the model wrote, on one line; ⏎ stands for a line end.",
     Column.REWARD: "reward: the weighted sum of the sources that had an opinion. – means that none had one.",
+    Column.HUMAN: "rewards/human: what your ratings of the group are worth for this completion, before their weight."
+    " – means unrated, or not yet part of an update.",
     Column.ADVANTAGE: "advantage: the reward less the group's mean, scaled as the run's scale_rewards says."
     " Above 0 the completion becomes more likely, below 0 less.",
     Column.TOKENS: "completion length: tokens up to and including the end-of-sequence token.",
@@ -49,6 +56,7 @@ DEFINITIONS: dict[Column, str] = {
 HIDEABLE: tuple[Column, ...] = (
     Column.PROMPT,
     Column.REWARD,
+    Column.HUMAN,
     Column.ADVANTAGE,
     Column.TOKENS,
     Column.CLIPPED,
@@ -68,6 +76,8 @@ def cell_text(row: CompletionRow, column: Column, *, grouped: bool) -> str:
             return one_line(row.text)
         case Column.REWARD:
             return number(row.reward)
+        case Column.HUMAN:
+            return number(row.human, sign=True)
         case Column.ADVANTAGE:
             return signed(row.advantage)
         case Column.TOKENS:

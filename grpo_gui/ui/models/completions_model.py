@@ -24,7 +24,7 @@ RECORD_ROLE = int(Qt.ItemDataRole.UserRole)  # CompletionRow or GroupSummary
 FOLLOWED_LIMIT = 4000  # items kept while following a run; above it, the list starts anew
 _TOOLTIP_LIMIT = 2000  # characters
 _ID_BIAS = 1 << 40  # internal ids are unsigned, serials of items added at the top are negative
-_NUMERIC = frozenset({Column.REWARD, Column.ADVANTAGE, Column.TOKENS, Column.CLIPPED, Column.KL})
+_NUMERIC = frozenset({Column.REWARD, Column.HUMAN, Column.ADVANTAGE, Column.TOKENS, Column.CLIPPED, Column.KL})
 _ROOT = QModelIndex()
 
 

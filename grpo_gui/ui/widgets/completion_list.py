@@ -5,11 +5,13 @@ from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from grpo_gui.store.records import CompletionQuery, CompletionRef, RunRecord
+from grpo_gui.training.rating_rules import has_human_reward
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count
-from grpo_gui.ui.models.completion_columns import HEADERS, HIDEABLE, Column
+from grpo_gui.ui.models.completion_columns import HEADERS, Column
 from grpo_gui.ui.models.completion_filters import SORTED_BY, cleared, is_filtered
 from grpo_gui.ui.models.completions_model import CompletionsModel
+from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.widgets.bars import advantage_limit
 from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.completion_table import CompletionTable
@@ -62,6 +64,8 @@ class CompletionList(QFrame):
         """Show another run, in the same order and without filters."""
         self._run = run
         self.table.rows.advantage_limit = advantage_limit(group_size)
+        config = config_of(run)
+        self.table.show_human(config is not None and has_human_reward(config))
         if run is None:
             self.model.show_query(None, grouped=self._is_grouped)
             return
@@ -232,7 +236,7 @@ class CompletionList(QFrame):
     def columns_menu(self) -> QMenu:
         """Make the menu of the columns that can be hidden."""
         menu = QMenu(self.filters.columns)
-        for column in HIDEABLE:
+        for column in self.table.offered_columns():
             if column == Column.PROMPT and self._is_grouped:
                 continue
             action = menu.addAction(HEADERS[column] or "cut off")

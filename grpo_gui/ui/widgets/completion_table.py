@@ -34,6 +34,7 @@ class CompletionTable(QTreeView):
         super().__init__(parent)
         self._model = model
         self._hidden: set[Column] = set()
+        self._absent = frozenset({Column.HUMAN})  # of what this run has not
         self._kept: Column | None = None
         self._cells: tuple[Cell, ...] = ()
         self.rows = RowPainter()
@@ -71,6 +72,15 @@ class CompletionTable(QTreeView):
         if column in HIDEABLE:
             (self._hidden.add if hidden else self._hidden.discard)(column)
             self._apply_columns()
+
+    def show_human(self, has_human: bool) -> None:
+        """Have a column for ratings, or none, as the run has them as a reward."""
+        self._absent = frozenset() if has_human else frozenset({Column.HUMAN})
+        self._apply_columns()
+
+    def offered_columns(self) -> tuple[Column, ...]:
+        """Give the columns that can be hidden and shown."""
+        return tuple(column for column in HIDEABLE if column not in self._absent)
 
     def keep_column(self, column: Column | None) -> None:
         """Name the column that the list is sorted by: it stays where others make way."""
@@ -168,7 +178,8 @@ class CompletionTable(QTreeView):
 
     def _apply_columns(self) -> None:
         available = int(self.viewport().width() / theme.scale())
-        widths = column_widths(available, grouped=self._model.grouped, hidden=self._hidden, kept=self._kept)
+        hidden = self._hidden | self._absent
+        widths = column_widths(available, grouped=self._model.grouped, hidden=hidden, kept=self._kept)
         for column in Column:
             self.setColumnHidden(column, column not in widths)
             if column in widths:
