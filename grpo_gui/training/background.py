@@ -101,7 +101,7 @@ def start_background(run_id: int, database: Path, commands: CommandTable) -> Bac
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / LOG_NAME
     with log.open("ab") as output:
-        process = _detached([sys.executable, "-m", "grpo_gui.cli", *_arguments(run_id, database)], output.fileno())
+        process = start_detached([sys.executable, "-m", "grpo_gui.cli", *_arguments(run_id, database)], output.fileno())
     deadline_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline_s:
         ended = _wait(process, POLL_S)
@@ -172,8 +172,8 @@ def _arguments(run_id: int, database: Path) -> list[str]:
     return ["train", "--continue", str(run_id), "--db", str(database)]
 
 
-def _detached(arguments: list[str], output: int) -> "subprocess.Popen[bytes]":
-    """Start a process that does not end with this one or its terminal."""
+def start_detached(arguments: list[str], output: int) -> "subprocess.Popen[bytes]":
+    """Start a process that does not end with this one or its terminal; `output` takes what it prints."""
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
