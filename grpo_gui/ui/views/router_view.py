@@ -91,7 +91,7 @@ class RouterView(QWidget):
         for widget, stretch in ((self._top, 0), (self.answers, 2), (lower, 5)):
             self._panes.addWidget(widget)
             self._panes.setStretchFactor(self._panes.count() - 1, stretch)
-        self._panes.setSizes([theme.px(212), theme.px(176), theme.px(390)])
+        self._panes.setSizes([theme.px(226), theme.px(180), theme.px(380)])
         self.answers.hide()
         reading = label(_READING, "lead")
         reading.setAlignment(Qt.AlignmentFlag.AlignCenter)

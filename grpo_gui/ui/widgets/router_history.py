@@ -24,9 +24,10 @@ from grpo_gui.ui.router_engine import RouterEngine, RouterOverview
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import label
 
-_WIDTHS = {Column.NUMBER: 68, Column.TIME: 128, Column.CLASS: 76, Column.ANSWERS: 200, Column.POLICY: 76}
+_WIDTHS = {Column.NUMBER: 68, Column.TIME: 138, Column.CLASS: 76, Column.POLICY: 76}
+_STRETCHED = (Column.QUERY, Column.ANSWERS)
+_LEAST_STRETCHED = 320  # pixels for both
 _GIVE_WAY = (Column.POLICY, Column.TIME, Column.CLASS)  # where the table is narrow
-_LEAST_QUERY = 150
 _SEARCH_AFTER_MS = 200
 _ALL_CLASSES, _ALL_MODELS = "all classes", "all models"
 
@@ -41,7 +42,7 @@ class HistoryCard(Card):
         self.classes, self.models = QComboBox(), QComboBox()
         self.unrated = QCheckBox("not rated")
         self.found = label("", "hint")
-        self.table = QTableView()
+        self.table = _DecisionTable(self.history)
         self.details = QPlainTextEdit()
         self._decisions = -1
         self._ratings = -1
@@ -127,14 +128,13 @@ class HistoryCard(Card):
         head.addWidget(self.search, 1)
         for widget in (self.classes, self.models, self.unrated, self.found):
             head.addWidget(widget)
-        self._shape_table()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
         self.details.setAccessibleName("The chosen decision")
         self.details.setObjectName("decision")
         self.details.setStyleSheet("QPlainTextEdit#decision { border: none; padding: 4px 12px; }")
         theme.follow(self.details, lambda: self.details.setFont(theme.font(13)))
-        panes = self._panes = QSplitter(Qt.Orientation.Horizontal)
+        panes = QSplitter(Qt.Orientation.Horizontal)
         panes.setObjectName("router-history")
         panes.setHandleWidth(1)
         panes.setChildrenCollapsible(False)
@@ -148,41 +148,6 @@ class HistoryCard(Card):
         column.addWidget(panes, 1)
         self.body.addLayout(column, 1)
 
-    def _shape_table(self) -> None:
-        table = self.table
-        table.setModel(self.history)
-        table.setAccessibleName("Decisions")
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setWordWrap(False)
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        table.setMinimumWidth(theme.px(320))
-        table.verticalHeader().hide()
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = table.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(Column.QUERY, QHeaderView.ResizeMode.Stretch)
-        theme.follow(table, self._restyle)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out columns where the table is narrow."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        room = self.table.viewport().width() - theme.px(_LEAST_QUERY) - sum(theme.px(w) for w in _WIDTHS.values())
-        for column in _GIVE_WAY:
-            self.table.setColumnHidden(column, room < 0)
-            room += theme.px(_WIDTHS[column]) if room < 0 else 0
-
-    def _restyle(self) -> None:
-        self.table.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_LIST))
-        for column, width in _WIDTHS.items():
-            self.table.setColumnWidth(column, theme.px(width))
-
     def _connect(self) -> None:
         self._typing.timeout.connect(self._find)
         self.search.textChanged.connect(self._search_soon)
@@ -191,7 +156,6 @@ class HistoryCard(Card):
         self.unrated.toggled.connect(self._find)
         self.history.modelReset.connect(self._show_found)
         self.history.rowsInserted.connect(self._show_found)
-        self._panes.splitterMoved.connect(self._fit)
         self.table.selectionModel().currentRowChanged.connect(self._show_details)
 
 
@@ -206,3 +170,40 @@ def _offer(box: QComboBox, everything: str, names: tuple[str, ...]) -> None:
 
 def _chosen(box: QComboBox) -> str | None:
     return box.currentText() if box.currentIndex() > 0 else None
+
+
+class _DecisionTable(QTableView):
+    """Leaves out columns where it is narrow."""
+
+    def __init__(self, history: DecisionHistory) -> None:
+        super().__init__()
+        self.setModel(history)
+        self.setAccessibleName("Decisions")
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setWordWrap(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(theme.px(320))
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setHighlightSections(False)
+        for column in _STRETCHED:
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        theme.follow(self, self._restyle)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the width."""
+        super().resizeEvent(event)
+        room = self.viewport().width() - theme.px(_LEAST_STRETCHED) - sum(theme.px(w) for w in _WIDTHS.values())
+        for column in _GIVE_WAY:
+            self.setColumnHidden(column, room < 0)
+            room += theme.px(_WIDTHS[column]) if room < 0 else 0
+
+    def _restyle(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_LIST))
+        for column, width in _WIDTHS.items():
+            self.setColumnWidth(column, theme.px(width))
