@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -61,14 +62,20 @@ def _training_group(state: RouterState, event: RouterRated) -> TrainingGroup | N
     rewards = tuple(state.reward(rating) for rating in event.ratings)
     if len(rewards) == 1:
         difference = rewards[0] - _expected_reward(state, decision)
-        advantages = (difference,) if abs(difference) > FLAT_SPREAD else None
-    elif max(rewards) - min(rewards) > FLAT_SPREAD:
-        advantages = tuple(group_advantages(np.array(rewards)[None, :, None])[0].tolist())
+        advantages: tuple[float, ...] | None = (difference,) if abs(difference) > FLAT_SPREAD else None
     else:
-        advantages = None
+        advantages = _advantages(rewards)
     if advantages is None:
         return None
     return TrainingGroup(decision, tuple(places[rating.model] for rating in event.ratings), rewards, advantages)
+
+
+@lru_cache(maxsize=1 << 16)
+def _advantages(rewards: tuple[float, ...]) -> tuple[float, ...] | None:
+    """Those of a group; None where its rewards are equal. Every step asks for those of all groups again."""
+    if max(rewards) - min(rewards) <= FLAT_SPREAD:
+        return None
+    return tuple(group_advantages(np.array(rewards)[None, :, None])[0].tolist())
 
 
 def _expected_reward(state: RouterState, decision: RouterDecided) -> float:

@@ -96,17 +96,18 @@ class NetworkLearner:
         None when all of them were seen often enough, so that new ratings are needed, or the mode is `locked`.
         """
         with self.policy.lock:
-            if self.policy.state.mode == LOCKED or self.steps >= self._steps_due():
+            groups = training_groups(self.policy.state)
+            if self.policy.state.mode == LOCKED or self.steps >= self._steps_due(len(groups)):
                 return None
             self.policy.record(RouterNetworkStepped(self.steps + 1, self.digest))
-            prepared = self._prepare()
+            prepared = self._prepare(groups)
         return self._train(*prepared)
 
     def repeat_step(self, event: RouterNetworkStepped) -> bool:
         """Make a step of the log again; False when the weights before it are not those of then."""
         with self.policy.lock:
             equal = event.step == self.steps + 1 and event.digest == self.digest
-            prepared = self._prepare()
+            prepared = self._prepare(training_groups(self.policy.state))
         self._train(*prepared)
         return equal
 
@@ -155,8 +156,7 @@ class NetworkLearner:
         gain = verdict.gain
         return self.policy.promote(scorer.to_bytes(), gain.mean, gain.low, gain.high)
 
-    def _steps_due(self) -> int:
-        groups = len(training_groups(self.policy.state))
+    def _steps_due(self, groups: int) -> int:
         return -(-groups * self.config.passes // self.config.groups_per_step)
 
     def _gate(self) -> float:
@@ -166,10 +166,11 @@ class NetworkLearner:
         groups = self.policy.state.groups
         return sum(len(group.ratings) for group in groups) / max(len({group.decision for group in groups}), 1)
 
-    def _prepare(self) -> tuple[list[TrainingGroup], tuple[str, ...], list[Float64Array], Scorer | None]:
+    def _prepare(
+        self, groups: list[TrainingGroup]
+    ) -> tuple[list[TrainingGroup], tuple[str, ...], list[Float64Array], Scorer | None]:
         """What the step learns from, copied while the policy stands still."""
         state = self.policy.state
-        groups = training_groups(state)
         self._ratings = sum(len(group.rewards) for group in groups)
         picks = np.random.default_rng((state.seed, self.steps)).permutation(len(groups))[: self.config.groups_per_step]
         chosen = [groups[pick] for pick in picks]

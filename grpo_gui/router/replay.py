@@ -11,6 +11,7 @@ from grpo_gui.router_events import (
     RouterNetworkStarted,
     RouterNetworkStepped,
     RouterStarted,
+    RouterTradeOffSet,
     RouterWeightsMoved,
 )
 
@@ -55,9 +56,12 @@ def replay(
     learner: L | None = None
     differences: list[str] = []
     weights = steps = 0
-    for number, event in enumerate(events):
+    log = list(events)
+    for number, (event, following) in enumerate(zip(log, [*log[1:], None], strict=True)):
         if isinstance(event, RouterStarted) != (number == 0):
             raise BadInputError("A router's log begins with its options, and holds them once.")
+        if isinstance(event, RouterTradeOffSet) and isinstance(following, RouterTradeOffSet):
+            continue  # each makes all anew from the ratings: of many in a row, left by a slider, the last counts
         policy.take(event)
         if isinstance(event, RouterWeightsMoved):
             weights += 1

@@ -2,10 +2,27 @@
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 from grpo_gui.errors import BadInputError
 
 FLAT_SPREAD = 1e-9  # rewards that differ by no more than this carry no signal
+
+
+class Measured(Protocol):
+    """What a reward is made of: an `Outcome`, or a rating of the log, whose numbers were checked when it came."""
+
+    @property
+    def quality(self) -> float:
+        """From 0 to 1."""
+
+    @property
+    def cost(self) -> float:
+        """In the user's own unit."""
+
+    @property
+    def latency_s(self) -> float:
+        """In seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +57,7 @@ class TradeOff:
         for name in ("cost_weight", "latency_weight"):
             object.__setattr__(self, name, checked_number(name, getattr(self, name), math.inf))
 
-    def reward(self, outcome: Outcome) -> float:
+    def reward(self, outcome: "Measured") -> float:
         """The reward of one answer."""
         return outcome.quality - self.cost_weight * outcome.cost - self.latency_weight * outcome.latency_s
 

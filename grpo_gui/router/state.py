@@ -146,7 +146,7 @@ class RouterState:
 
     def reward(self, rating: ModelRating) -> float:
         """The reward of a stored rating under the trade-off of now."""
-        return self.trade_off.reward(Outcome(rating.quality, rating.cost, rating.latency_s))
+        return self.trade_off.reward(rating)
 
     def _import(self, event: RouterImported) -> None:
         if self.decisions or self.imported is not None:

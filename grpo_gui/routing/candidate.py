@@ -9,6 +9,8 @@ from grpo_gui.router.state import LEARN, LOCKED
 if TYPE_CHECKING:
     from grpo_gui.router.learner import Verdict
 
+LEAST_GAIN = 0.005  # of the interval's lower end: taking over for less is not worth an entry in the log each time
+
 
 @dataclass(frozen=True, slots=True)
 class CandidateState:
@@ -36,7 +38,10 @@ def candidate_sentence(steps: int, verdict: "Verdict | None", mode: str, audited
             f"{LEAST_DECISIONS} that are needed are rated."
         )
     if verdict.is_better:
-        return "It is better for certain" + ("." if mode == LEARN else "; it takes over in the mode learn only.")
+        after = (
+            f" it takes over by itself from {LEAST_GAIN:+g} on." if mode == LEARN else " it takes over in learn only."
+        )
+        return f"It is better for certain;{after}"
     if verdict.ratings_needed is None:
         return "It is not better than the active policy so far."
     return f"It seems better, but not for certain; about {verdict.ratings_needed} more ratings would tell."

@@ -17,7 +17,7 @@ from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router.replay import replay
 from grpo_gui.router.state import LEARN
 from grpo_gui.router_events import RouterEvent, RouterNetworkStarted
-from grpo_gui.routing.candidate import CandidateState, candidate_sentence
+from grpo_gui.routing.candidate import LEAST_GAIN, CandidateState, candidate_sentence
 
 if TYPE_CHECKING:
     from grpo_gui.router.learner import NetworkLearner, Verdict
@@ -240,7 +240,7 @@ class NetworkTrainer:
             due = audited >= max(self._checked_on * CHECK_EVERY, self._checked_on + LEAST_MORE)
             if due and self._verdict.candidate is not None:
                 self._checked_on = audited
-                if self._verdict.is_better and mode == LEARN:
+                if self._verdict.gain.low > LEAST_GAIN and mode == LEARN:
                     learner.promote(self._verdict)
                     self._verdict = learner.verdict()
         self._changed()

@@ -11,7 +11,7 @@ from grpo_gui.router.context import context_from_text
 from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router.replay import replay
 from grpo_gui.router.rewards import Outcome, TradeOff
-from grpo_gui.router.state import table_to_json
+from grpo_gui.router.state import RouterState, table_to_json
 from grpo_gui.router_events import RouterAnswered, RouterModeSet, RouterWeightsMoved
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.writer import StoreWriter
@@ -53,6 +53,20 @@ def test_that_replaying_the_log_reproduces_the_table_exactly():
     live(policy, 10, 4)
     live(again.policy, 10, 4)
     assert everything(again.policy) == everything(policy)  # and goes on the same
+
+
+def test_that_of_many_trade_offs_in_a_row_the_last_counts_and_the_others_cost_nothing(monkeypatch):
+    log = []
+    policy = live(RouterPolicy(seed=5, record=log.extend), 20)
+    for percent in range(50):
+        policy.set_trade_off(TradeOff(percent / 100, 0.1))
+    live(policy, 10, 1)
+    learned_again = []
+    learn_again = RouterState._learn_again
+    monkeypatch.setattr(RouterState, "_learn_again", lambda state: (learned_again.append(1), learn_again(state)))
+    again = replay(log)
+    assert everything(again.policy) == everything(policy)
+    assert len(learned_again) == 1
 
 
 def test_that_a_log_goes_through_the_database_and_back_exactly(tmp_path):

@@ -9,6 +9,7 @@ from grpo_gui.events import RunFailed, RunStarted, RunStatus, StepCompleted, Tra
 from grpo_gui.router.learner import NetworkLearner
 from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router_events import RouterNetworkStarted, RouterPromoted
+from grpo_gui.routing.candidate import LEAST_GAIN
 from grpo_gui.routing.network_trainer import NetworkTrainer
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.training.resuming import begins_anew, config_to_resume
@@ -81,7 +82,7 @@ def test_that_in_learn_it_takes_over_by_itself_once_it_is_better_for_certain(sta
     trainer = start(policy)
     assert trainer.wait_idle(60)
     (promoted,) = (event for event in log if isinstance(event, RouterPromoted))
-    assert promoted.gain_low > 0
+    assert promoted.gain_low > LEAST_GAIN
     assert policy.state.policy_name == "network 1"
     assert not trainer.state.verdict.is_better  # than itself
 
@@ -93,7 +94,7 @@ def test_that_in_shadow_it_says_so_and_does_not_take_over(start):
     assert trainer.wait_idle(60)
     assert policy.state.policy_name == "table"
     assert trainer.state.verdict.is_better
-    assert "takes over in the mode learn only" in trainer.state.sentence
+    assert "takes over in learn only" in trainer.state.sentence
     with pytest.raises(BadInputError, match="mode `learn` only"):
         trainer.promote()
     policy.set_mode("learn")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from grpo_gui.errors import BadInputError, SnapshotError
+from grpo_gui.errors import SnapshotError
 from grpo_gui.paths import run_files_dir
 from grpo_gui.snapshots.choosing import best_of, locate
 from grpo_gui.snapshots.folders import disk_bytes, files_of
@@ -16,8 +16,8 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.records_snapshots import SnapshotRecord
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui.models.snapshot_row import FileState, SnapshotRow
+from grpo_gui.ui.run_config import config_of
 
 Fingerprint = tuple[tuple[str, int, int], ...]  # name, size and time of each file
 
@@ -43,7 +43,7 @@ class Shelf:
 def read_shelf(reader: StoreReader, run: RunRecord, database: Path, *, with_superseded: bool) -> Shelf:
     """Read the snapshots of a run; their files are looked for, but not yet checked."""
     records = reader.snapshots(run.id)
-    config = _config_of(run)
+    config = config_of(run) or TrainConfig()  # None: a run of another program, or the router's network
     places = {record.id: locate(record, database) for record in records}
     folder = shelf_folder(run_files_dir(database, run.id))
     valid = [record for record in records if not record.superseded]
@@ -142,10 +142,3 @@ def _base_row(reader: StoreReader, run: RunRecord, config: TrainConfig) -> Snaps
 def _value_at(reader: StoreReader, run_id: int, name: str, step: int) -> float:
     points = reader.points(run_id, name, step - 1 if step else None)
     return float(points.values[0]) if len(points.steps) and points.steps[0] == step else math.nan
-
-
-def _config_of(run: RunRecord) -> TrainConfig:
-    try:
-        return config_from_json(run.config)
-    except BadInputError:
-        return TrainConfig()  # a run of another program
