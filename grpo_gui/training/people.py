@@ -35,7 +35,7 @@ class People:
         """Read what was rated since the last call."""
         self._log.add(self.source.entries(self._log.newest_id))
         if self._first_id is None:
-            self._first_id = self._told_id = self._log.newest_id
+            self._first_id = self._log.newest_id
 
     def rated_in_step(self, step: int) -> int:
         """The number of groups of the step at hand that were judged, or put aside by a flag."""
@@ -88,12 +88,14 @@ class People:
         return {
             "settled": [
                 [[ref.run_id, ref.step, ref.index], outcome, step] for ref, (outcome, step) in self._settled.items()
-            ]
+            ],
+            "told": self._told_id,
         }
 
     def restore(self, values: dict[str, Any]) -> None:
         """The inverse of `values`."""
         self._settled = {GroupRef(*ref): (outcome, step) for ref, outcome, step in values.get("settled", ())}
+        self._told_id = values.get("told", 0)
 
     def _usable_log(self, rules: RatingRules) -> RatingLog:
         """All ratings; offline those that were there when the trainer started."""

@@ -84,6 +84,7 @@ class RatingDesk:
 
     def settle(self, step: int, term: HumanTerm | None) -> dict[str, float]:
         """Note that a step is complete; return what it says about ratings."""
+        self.people.refresh()
         if term is not None:
             self.people.settle(step, term)
         return self.people.metrics(step)
