@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from grpo_gui.cli.options import chosen_database, database_option
+from grpo_gui.cli.runs import import_database, is_database
 from grpo_gui.outside.importing import ImportReport, Progress, import_path
 from grpo_gui.store.writer import StoreWriter
 
@@ -19,11 +20,15 @@ from grpo_gui.store.writer import StoreWriter
 def import_command(context: click.Context, path: Path, database: Path | None) -> None:
     """Import the runs at PATH; what is in the database already is left as it is.
 
-    PATH is a TRL output folder, a trainer_state.json, a TensorBoard folder, verl's logs, or metrics or completions as
-    CSV, JSON lines or Parquet.
+    PATH is a TRL output folder, a trainer_state.json, a TensorBoard folder, verl's logs, metrics or completions as
+    CSV, JSON lines or Parquet, or a database of grpo-gui (`grpo-gui runs export` writes one).
     """
     target = chosen_database(context, database)
     target.parent.mkdir(parents=True, exist_ok=True)
+    if is_database(path):
+        for line in import_database(path, target):
+            click.echo(line)
+        return
     with closing(StoreWriter.open(target)) as writer:
         for report in import_path(path, writer, progress=_progress()):
             _clear()

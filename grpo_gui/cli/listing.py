@@ -1,4 +1,4 @@
-"""`grpo-gui runs` and `grpo-gui check`: what the database and the machine hold."""
+"""What the database and the machine hold, in lines; `grpo-gui check`."""
 
 import importlib.metadata
 import os
@@ -26,15 +26,6 @@ PACKAGES = (
     "transformers",
     "trl",
 )
-
-
-@click.command()
-@database_option
-@click.pass_context
-def runs(context: click.Context, database: Path | None) -> None:
-    """List the runs of the database, newest first."""
-    for line in run_lines(chosen_database(context, database)):
-        click.echo(line)
 
 
 @click.command()

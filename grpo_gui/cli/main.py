@@ -9,13 +9,14 @@ from grpo_gui import __version__
 from grpo_gui.cli.diagnose import diagnose
 from grpo_gui.cli.export import export
 from grpo_gui.cli.imports import import_command
-from grpo_gui.cli.listing import check, runs
+from grpo_gui.cli.listing import check
 from grpo_gui.cli.options import database_option
 from grpo_gui.cli.pretrain import pretrain
 from grpo_gui.cli.ratings import ratings
 from grpo_gui.cli.resume import resume
 from grpo_gui.cli.rewards import rewards
 from grpo_gui.cli.router import router
+from grpo_gui.cli.runs import runs
 from grpo_gui.cli.sample import sample
 from grpo_gui.cli.train import train
 from grpo_gui.errors import BadInputError, GrpoGuiError
