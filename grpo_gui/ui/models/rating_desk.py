@@ -3,19 +3,20 @@
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from grpo_gui.rating.progress import RatingRules, editing_sentence
-from grpo_gui.rating_events import StoredRating
+from grpo_gui.rating_events import RatingEvent, StoredRating
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.opened_group import OpenedGroup
 from grpo_gui.ui.models.rating_draft import JudgeBy
 from grpo_gui.ui.models.rating_opening import opened_group
 from grpo_gui.ui.models.rating_queue import Key, RatingLibrary, Ready, ready_again
 from grpo_gui.ui.models.rating_reading import Looked, Wanted, look
-from grpo_gui.ui.models.rating_record import Showing, rating_event, states_of
+from grpo_gui.ui.models.rating_record import SKIP, Showing, rating_event, states_of
 from grpo_gui.ui.models.rating_session import Outcome, RatingSession
 from grpo_gui.ui.models.rating_side import RatingPicture
 from grpo_gui.ui.models.rating_writing import Given, RatingWriter
@@ -23,6 +24,7 @@ from grpo_gui.ui.workspace import Workspace
 
 AT_HAND = 4  # groups that are ready before they are wanted
 DEFAULT_RATER = "me"
+OPENED = "You have seen the program's rewards of this group, so it no longer counts for the comparison with them."
 
 
 class RatingDesk(QObject):
@@ -240,11 +242,13 @@ class RatingDesk(QObject):
         if ready is None or given.event.group.run_id != self.run_id:
             return
         self._put_aside()
+        ready = blind_no_more(ready, given.event)
         states = states_of(given.event, ready.layout)
         self.how = states[-1].judge_by
         is_settled = given.used_step is not None or given.expired_step is not None
         self.current = ready
-        self.notice = editing_sentence(given.used_step, given.expired_step) if is_settled else ""
+        sentences = [editing_sentence(given.used_step, given.expired_step)] if is_settled else []
+        self.notice = " ".join([*sentences, OPENED] if given.event.is_audit and not ready.is_audit else sentences)
         self.session = RatingSession(ready.layout, self.how)
         self.session.draft.restore(states)
         self._shown_s, self._first_key_s = time.time(), None
@@ -272,6 +276,11 @@ class RatingDesk(QObject):
         self._put_aside()
         self.opened = None
         self._show(given.ready)
+
+
+def blind_no_more(ready: Ready, event: RatingEvent) -> Ready:
+    """A group that was opened after its rating: rated again it says nothing fair about the program's rewards."""
+    return ready if event.mode == SKIP else replace(ready, is_audit=False)
 
 
 def _known(stored: tuple[StoredRating, ...], here: list[Given]) -> list[Given]:

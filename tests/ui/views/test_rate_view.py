@@ -18,6 +18,7 @@ from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks
+from grpo_gui.ui.models.rating_desk import OPENED
 from grpo_gui.ui.models.rating_draft import FLAG_TAGS, JudgeBy
 from grpo_gui.ui.views.rate_view import RateView
 from grpo_gui.ui.widgets.rate_side import NO_HUMAN
@@ -405,6 +406,25 @@ def test_that_taking_back_a_used_rating_says_what_happens(qtbot, view, writer, r
     press(qtbot, view, "Backspace")
     assert view.head.notice.text() == editing_sentence(30, None)
     assert view.head.notice.isVisible()
+    kept(qtbot, view)
+
+
+def test_that_a_group_that_was_opened_no_longer_counts_as_blind(qtbot, view, reader):
+    def is_audit():
+        qtbot.waitUntil(lambda: view.desk.current is not None)
+        return view.desk.current.is_audit
+
+    for _ in range(30):
+        if is_audit():
+            break
+        press(qtbot, view, "1", "Enter")
+        kept(qtbot, view)
+    assert is_audit()
+    press(qtbot, view, "Space", "Backspace")
+    assert is_audit()  # a skip opens nothing
+    press(qtbot, view, "1", "Enter", "Backspace")
+    assert not is_audit()
+    assert view.head.notice.text() == OPENED
     kept(qtbot, view)
 
 
