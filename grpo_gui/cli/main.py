@@ -8,6 +8,7 @@ import click
 from grpo_gui import __version__
 from grpo_gui.cli.diagnose import diagnose
 from grpo_gui.cli.export import export
+from grpo_gui.cli.follow import follow
 from grpo_gui.cli.imports import import_command
 from grpo_gui.cli.listing import check
 from grpo_gui.cli.options import database_option
@@ -40,6 +41,7 @@ for command in (
     resume,
     runs,
     import_command,
+    follow,
     sample,
     export,
     rewards,

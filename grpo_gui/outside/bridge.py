@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grpo_gui.events import CompletionSample, GroupSample
-from grpo_gui.outside.bridge_samples import ClipBounds, clip_bounds, decoded, sample_of, with_scores, with_update
+from grpo_gui.outside.bridge_samples import (
+    ClipBounds,
+    clip_bounds,
+    decoded,
+    sample_of,
+    with_scores,
+    with_token_values,
+    with_update,
+)
 from grpo_gui.outside.names import trl_name
 from grpo_gui.outside.pieces import (
     Piece,
@@ -85,6 +93,7 @@ class BridgeFolder:
         self.name = name
         self.problems: list[Problem] = []
         self.evaluation_samples = 0
+        self.batches: dict[int, tuple[str, int, int]] = {}  # by step: session, generation, completions a prompt
         self._folder = folder
         self._files: dict[str, _RankFile] = {}
         self._restored: dict[str, SourceRecord] = {}
@@ -118,7 +127,7 @@ class BridgeFolder:
                 continue  # of a newer bridge
             try:
                 yield from reader(name, line, event)
-            except (ValueError, TypeError, OverflowError, AttributeError) as error:
+            except (ValueError, TypeError, OverflowError, AttributeError, IndexError, KeyError) as error:
                 self._files[name].note(line, f"a {event['kind']} event that cannot be read ({error})")
         self.problems = [problem for file in self._files.values() for problem in file.problems]
 
@@ -168,6 +177,7 @@ class BridgeFolder:
         generation = self._generations.get(key)
         if generation is None:
             generation = self._generations[key] = _Generation(step, size)
+            self.batches = {one.step: (*place, one.size) for place, one in self._generations.items()}
             while len(self._generations) > GENERATIONS_KEPT:
                 del self._generations[next(iter(self._generations))]
         generation.starts.setdefault(name, (line.start, line.number - 1))
@@ -193,6 +203,7 @@ class BridgeFolder:
         for place, row in enumerate(rows):
             named = {name: values[place] for name, values in rewards.items() if name not in NO_REWARD}
             sample = with_scores(generation.samples[row], named, totals[place], advantages[place])
+            sample = with_token_values(sample, _at(event, "old_logps", place), _at(event, "ref_logps", place))
             yield from self._changed(generation, row, sample)
 
     def _read_update(self, _name: str, _line: Line, event: dict[str, object]) -> Iterator[Piece]:
@@ -236,7 +247,8 @@ class BridgeFolder:
         key, rows = self._key(event), event.get("rows")
         step = whole(event.get("step"))
         if key is not None and isinstance(rows, list) and step is not None:
-            yield RateRow(step, key[1], tuple(row for one in rows if (row := whole(one)) is not None))
+            found = tuple(row for one in rows if (row := whole(one)) is not None)
+            yield RateRow(step, key[1], found, event.get("waits") is True)
 
     def _read_status(self, _name: str, _line: Line, event: dict[str, object]) -> Iterator[Piece]:
         yield StatusRow(
@@ -283,3 +295,8 @@ class BridgeFolder:
         info.config |= self._config
         info.name = str(self._start.get("name") or info.name)
         info.max_steps = whole(self._start.get("max_steps")) or info.max_steps
+
+
+def _at(event: Mapping[str, object], name: str, place: int) -> object:
+    values = event.get(name)
+    return values[place] if isinstance(values, list) else None

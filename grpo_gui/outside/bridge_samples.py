@@ -16,10 +16,11 @@ _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 @dataclass(frozen=True, slots=True)
 class ClipBounds:
-    """How far the ratio may go from 1: TRL's epsilon and epsilon_high."""
+    """How far the ratio may go from 1 (TRL's epsilon and epsilon_high), and which KL the run measures."""
 
     low: float = 0.2
     high: float = 0.2
+    corrects_kl: bool = False  # use_bias_correction_kl: the KL of a token is multiplied by its ratio
 
 
 def clip_bounds(config: Mapping[str, object]) -> ClipBounds:
@@ -27,7 +28,7 @@ def clip_bounds(config: Mapping[str, object]) -> ClipBounds:
     low = number(config.get("epsilon"))
     high = number(config.get("epsilon_high"))
     low = 0.2 if low is None else low
-    return ClipBounds(low, low if high is None else high)
+    return ClipBounds(low, low if high is None else high, config.get("use_bias_correction_kl") is True)
 
 
 def decoded(value: object) -> float | None:
@@ -84,6 +85,20 @@ def with_scores(
     )
 
 
+def with_token_values(sample: CompletionSample, old_logps: object, ref_logps: object) -> CompletionSample:
+    """The sample with the log-probabilities of the policy that sampled and of the reference; None: not recorded.
+
+    Raises:
+        ValueError: the number of values is not that of its tokens.
+    """
+    count = len(sample.token_ids)
+    return replace(
+        sample,
+        old_logps=_floats(old_logps, count) or sample.old_logps,
+        ref_logps=_floats(ref_logps, count) or sample.ref_logps,
+    )
+
+
 def with_update(sample: CompletionSample, logps: object, entropy: object, bounds: ClipBounds) -> CompletionSample:
     """The sample after an inner update. Without old log-probabilities those of the first update are the old ones.
 
@@ -100,6 +115,8 @@ def with_update(sample: CompletionSample, logps: object, entropy: object, bounds
     elif sample.advantage > 0:
         clipped[ratio > 1 + bounds.high] = 1
     kl = _kl(_array(now), _array(sample.ref_logps)) if sample.ref_logps else None
+    if kl is not None and bounds.corrects_kl:
+        kl = kl * ratio
     return replace(
         sample,
         old_logps=old,

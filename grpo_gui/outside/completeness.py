@@ -1,6 +1,7 @@
 """One line that says how much of a run is there, and why the rest is not."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 from grpo_gui.outside.names import plain_name
 from grpo_gui.outside.pieces import RunInfo, ScalarRow
@@ -37,6 +38,20 @@ class Completeness:
             self.sampled_steps += 1
             self._counted = step
         self.last_step = max(self.last_step, step)
+
+    def state(self) -> dict[str, object]:
+        """The counts as JSON, from which `restore` goes on."""
+        return {
+            one.name: sorted(value) if isinstance(value := getattr(self, one.name), set) else value
+            for one in fields(self)
+        }
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        """Take back what `state` gave."""
+        for one in fields(self):
+            value = state.get(one.name)
+            if isinstance(value, int | list):
+                setattr(self, one.name, set(value) if isinstance(value, list) else value)
 
     def sentence(self, info: RunInfo) -> str:
         """How complete the run is, in one line."""

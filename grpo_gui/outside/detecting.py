@@ -10,12 +10,13 @@ from grpo_gui.outside.bridge import BridgeFolder, is_bridge_line
 from grpo_gui.outside.parquet_table import ParquetTable
 from grpo_gui.outside.pieces import OutsideError
 from grpo_gui.outside.source import Source
+from grpo_gui.outside.step_files import StepFiles
 from grpo_gui.outside.tables import CompletionTable, MetricArray, MetricTable, is_completion, is_metrics
 from grpo_gui.outside.tensorboard import TensorBoardFile, is_event_file
 from grpo_gui.outside.trl_files import Completions, TrainerState
 from grpo_gui.outside.verl import VerlLog, VerlRollouts, is_verl_log, is_verl_rollout
 
-HEAD_BYTES = 1 << 20
+HEAD_BYTES = 1 << 16
 MAX_DEPTH = 4
 MAX_FILES = 200_000
 STATE = "trainer_state.json"
@@ -118,6 +119,8 @@ def _entries(folder: Path) -> list[Path]:
 def _sources_of(place: Path, folder: Path, known: dict[str, Source]) -> list[Source]:
     """The sources of one folder, without those of its folders."""
     name = folder.relative_to(place).as_posix()
+    if isinstance(known.get(name), StepFiles):
+        return []  # it looks for its new files itself
     found: list[Source] = []
     step_files: type[Completions] | type[VerlRollouts] | None = None
     for path in _entries(folder)[:MAX_FILES]:

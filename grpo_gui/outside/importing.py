@@ -225,9 +225,9 @@ class _Import:
         writer.set_times(run_id, begun, max(ended if math.isfinite(ended) else max(changed), begun))
 
 
-def describe(sources: list[Source]) -> RunInfo:
-    """What the sources say about their run."""
-    info = RunInfo()
+def describe(sources: list[Source], known: RunInfo | None = None) -> RunInfo:
+    """What the sources say about their run, added to what is known."""
+    info = RunInfo() if known is None else known
     for source in sources:
         source.describe(info)
     return info

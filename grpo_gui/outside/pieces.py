@@ -115,6 +115,7 @@ class RateRow:
     step: int
     generation: int
     rows: tuple[int, ...]
+    waits: bool
 
 
 Piece = ScalarRow | SampleRows | StoredGroup | SampleChange | StartRow | StatusRow | RateRow

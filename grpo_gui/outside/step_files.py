@@ -1,5 +1,6 @@
 """A folder with one file of completions a step, as TRL and verl write it."""
 
+import heapq
 import json
 import re
 from collections.abc import Iterator
@@ -40,6 +41,8 @@ class StepFiles:
         self._done: dict[int, tuple[int, int]] = {}  # step: size and mtime of what was read
         self._newest_done = -1
         self._broken: dict[int, Problem] = {}
+        self._waiting: list[int] = []  # listed, and not read so far
+        self._watched: list[int] = []
 
     def read_file(self, file: StepFile) -> SampleRows:
         """The rows of one file.
@@ -81,8 +84,8 @@ class StepFiles:
         if listed != self._listed:
             self._listed = listed
             self._list()
-        watched = sorted(self._files)[-WATCHED:]
-        return sorted({*watched, *self._broken, *(step for step in self._files if step not in self._done)})
+        waiting, self._waiting = self._waiting, []
+        return sorted({*self._watched, *self._broken, *waiting})
 
     def _list(self) -> None:
         for path in self._folder.iterdir():
@@ -90,6 +93,8 @@ class StepFiles:
             if found is not None and int(found[1]) not in self._files:
                 step = int(found[1])
                 self._files[step] = StepFile(step, path, f"{self.name}/{path.name}")
+                self._waiting.append(step)
+        self._watched = heapq.nlargest(WATCHED, self._files)
 
     def record(self) -> SourceRecord:
         """See `Source.record`: files up to the newest one that was read are not read again, but the last few."""
@@ -101,8 +106,7 @@ class StepFiles:
         self._newest_done = json.loads(record.state).get("newest", -1)
         if self._folder.is_dir():
             self._list()
-        old = sorted(step for step in self._files if step <= self._newest_done)[:-WATCHED]
-        self._done.update(dict.fromkeys(old, (-1, -1)))
+        self._waiting = [step for step in self._waiting if step > self._newest_done]
 
     def describe(self, info: RunInfo) -> None:
         """See `Source.describe`: samples say nothing of the run."""

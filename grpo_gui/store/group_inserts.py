@@ -58,7 +58,11 @@ class GroupInserter:
         if awaited:
             for group in groups:
                 self._complete(run_id, awaited[group.index], group)
-            return
+        else:
+            self.insert(run_id, step, groups)
+
+    def insert(self, run_id: int, step: int, groups: Sequence[GroupSample]) -> None:
+        """Write groups that are not there, beside those of the step that are."""
         group_id, completion_id = self._next_id("groups"), self._next_id("completions")
         group_rows: Rows = []
         completion_rows: Rows = []

@@ -81,7 +81,7 @@ class OutsideInserter:
         if groups or not step.is_evaluation:
             self._add_step_row(run_id, step, groups)
         if groups:
-            self._groups.add(run_id, step.step, groups)
+            self._groups.insert(run_id, step.step, groups)
         self._add_points(run_id, step)
 
     def _contradicts(self, run_id: int, step: OutsideStep) -> bool:

@@ -73,6 +73,13 @@ def test_that_groups_of_an_older_step_that_come_late_count_from_there_on(writer,
     assert reader.run(run_id).completions == 8
 
 
+def test_that_groups_of_one_step_may_come_one_by_one(writer, reader, run_id):
+    for index in (1, 0, 2):
+        writer.write_outside(run_id, OutsideBatch(steps=(OutsideStep(1, groups=(group(index),)),)))
+    assert [found.ref.index for found in reader.groups_of_step(run_id, 1)] == [0, 1, 2]
+    assert reader.totals(run_id).samples.tolist() == [12]
+
+
 def test_that_a_contradiction_after_a_restart_puts_the_old_steps_aside(writer, reader, run_id):
     writer.write_outside(run_id, OutsideBatch((), tuple(outside_step(n) for n in (1, 2, 3))))
     again = tuple(outside_step(n, value, may_restart=True) for n, value in ((1, 0.5), (2, 0.75)))
