@@ -127,7 +127,7 @@ def _sentence(query_class: str, reason: str, ratings: int, models: tuple[ModelEx
         return f"{start} No answer of this class is rated yet, so the models' ratings in other classes decide."
     best = (
         f"{first.model} leads with quality {first.quality:.2f} ± {first.quality_margin:.2f} "
-        f"from {first.ratings} ratings"
+        f"from {first.ratings} {'rating' if first.ratings == 1 else 'ratings'}"
     )
     if len(models) == 1:
         return f"{start} {best}; there is no other model."

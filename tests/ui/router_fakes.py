@@ -70,6 +70,11 @@ class FakeRouterEngine:
         self._keep(name, "", 0, 0.1, sentence)
         self._tell(name, FAILED, "", 0, 0.1, sentence)
 
+    def tell_cancelled(self, name, sentence):
+        text = self._under_way.pop(name)
+        self._keep(name, text, 1, 0.2, sentence)
+        self._tell(name, CANCELLED, text, sentence=sentence)
+
     def finish_all(self, text="an answer"):
         for name in list(self._under_way):
             self.finish(name, f"{text} of {len(name)}")

@@ -1,6 +1,6 @@
 """One answer under its letter: the text as it comes, a row of 1 to 5, and afterwards whose it was."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout
 
@@ -15,6 +15,7 @@ from grpo_gui.ui.widgets.labels import ElidedLabel, label, set_look
 _MEANINGS = {1: "useless", 2: "poor", 3: "fair", 4: "good", 5: "as good as it gets"}
 LEAST_WIDTH = 196
 LEAST_HEIGHT = 128
+_LEAST_TEXT = 28
 
 
 class AnswerCard(QFrame):
@@ -109,7 +110,7 @@ class AnswerCard(QFrame):
 
 
 class _AnswerText(QPlainTextEdit):
-    """Plain text that grows at its end; it follows the end only while it is there."""
+    """Plain text that grows at its end while it is read from its beginning."""
 
     clicked = Signal()
 
@@ -122,18 +123,18 @@ class _AnswerText(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setStyleSheet("QPlainTextEdit#answer { border: none; background: transparent; padding: 0; }")
         self.document().setDocumentMargin(0)
-        self.setMinimumHeight(theme.px(36))
+        self.setMinimumHeight(theme.px(_LEAST_TEXT))
         theme.follow(self, lambda: self.setFont(theme.font(13)))
 
+    def sizeHint(self) -> QSize:
+        """A few lines: the card gives what room there is, and beyond it the text scrolls."""
+        return QSize(theme.px(120), theme.px(_LEAST_TEXT))
+
     def append(self, text: str) -> None:
-        """Add text at the end, without touching a selection."""
-        bar = self.verticalScrollBar()
-        is_at_end = bar.value() == bar.maximum()
+        """Add text at the end, without moving what is read or selected."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(text)
-        if is_at_end:
-            bar.setValue(bar.maximum())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click that selects nothing chooses the answer."""

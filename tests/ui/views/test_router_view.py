@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShortcut
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QApplication, QDialog
 
 from grpo_gui.router.context import context_from_text
 from grpo_gui.router.rewards import TradeOff
@@ -277,6 +277,28 @@ def test_that_escape_stops_the_answers_and_the_begun_ones_can_be_rated(view, qtb
     assert [card.text.toPlainText() for card in begun] == ["begun"]
     rate_all(qtbot, view, Qt.Key.Key_4)
     assert engine.calls[-1] == ("rate", 1, {engine.asked[0]: 4})
+
+
+def test_that_a_stopped_answer_says_so_and_its_card_stays_in_sight(view, qtbot, engine):
+    ask(qtbot, view)
+    engine.say(engine.asked[0], "begun " * 300)
+    engine.tell_cancelled(engine.asked[0], "It was cancelled.")
+    engine.finish_all()
+    card = next(card for card in view.answers.cards if card.error.isVisible())
+    assert card.error.text() == "It was cancelled."
+    assert card.text.toPlainText().startswith("begun begun")
+    assert card.buttons[1].isVisible()
+    QApplication.processEvents()  # the layout
+    assert card.mapTo(view.answers, card.rect().bottomLeft()).y() < view.answers.height()
+
+
+def test_that_a_streaming_answer_is_read_from_its_beginning(view, qtbot, engine):
+    ask(qtbot, view)
+    for count in range(1, 60):
+        engine.say(engine.asked[0], "line\n" * count)
+    card = next(card for card in view.answers.cards if card.text.toPlainText())
+    assert card.text.verticalScrollBar().maximum() > 0
+    assert card.text.verticalScrollBar().value() == 0
 
 
 def test_that_the_button_stops_the_answers_too(view, qtbot, engine):
