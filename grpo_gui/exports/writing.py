@@ -22,7 +22,7 @@ KINDS = {
 ONE_RUN = frozenset({".svg", ".html", ".db"})
 
 
-def check_target(target: Path, runs: int) -> str:
+def check_target(target: Path, runs: int, *, replaces: bool = False) -> str:
     """The ending of a target that can be written.
 
     Raises:
@@ -33,7 +33,7 @@ def check_target(target: Path, runs: int) -> str:
         raise BadInputError(f"{target.name} must end in {', '.join(KINDS)}: the ending says what is written.")
     if runs > 1 and ending in ONE_RUN:
         raise BadInputError(f"A {ending} file holds one run; export the runs one by one, or all as .csv or .parquet.")
-    if target.exists():
+    if target.exists() and not replaces:
         raise BadInputError(f"{target} is there already and is not overwritten; choose another name.")
     return ending
 
@@ -44,15 +44,19 @@ def export_runs(
     target: Path,
     progress: Progress = lambda _done, _total: None,
     cancelled: Cancelled = lambda: False,
+    *,
+    replaces: bool = False,
 ) -> bool:
-    """Write runs to a new file; False when it was cancelled. The file appears whole or not at all.
+    """Write runs to a file, a new one unless it `replaces` another; False when it was cancelled.
+
+    The file appears whole or not at all.
 
     Raises:
         BadInputError: the file's name cannot be used, or a run is not there.
         StoreError: the database cannot be read or the file not be written.
         MissingExtraError: Parquet without pyarrow.
     """
-    ending = check_target(target, len(run_ids))
+    ending = check_target(target, len(run_ids), replaces=replaces)
     partial = target.with_name(f".{target.name}.part-{os.getpid()}")
     with StoreReader(database) as reader:
         for run_id in run_ids:

@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self._views[name])
         self.rail.show_chosen(name)
         self.keys.view = name
-        self._search.setEnabled(name != "completions")  # the Completions view has the same key of its own
+        self._search.setEnabled(name not in ("completions", "runs"))  # they have the same key of their own
         self._tell_transport()
 
     def _make_view(self, name: str) -> QWidget:

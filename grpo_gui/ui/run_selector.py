@@ -40,7 +40,10 @@ class RunSelector(QComboBox):
         self.clear()
         if runs:
             self.addItem("New run\u2026", NEW_RUN)
+        selected = self._workspace.run
         for run in runs:
+            if run.archived and (selected is None or selected.id != run.id):
+                continue  # the Runs view lists the archive
             self.addItem(run_title(run), run.id)
             self.setItemData(self.count() - 1, run_detail(run), DETAIL)
         self.blockSignals(False)

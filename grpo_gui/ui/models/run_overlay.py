@@ -1,5 +1,6 @@
 """The runs that are overlaid: which, in which style, and their curves as the plots ask for them."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,17 +25,13 @@ class OverlaidRun:
     run: RunRecord
     slot: int
     series: RunSeries
+    title: str  # the run's name with its seed, and its number where others of the overlaid runs are called the same
     names: tuple[str, ...] = ()  # all metrics that the store has of it
 
     @property
     def style(self) -> RunStyle:
         """Colour and dash."""
         return style_of(self.slot)
-
-    @property
-    def title(self) -> str:
-        """The run's name with its seed."""
-        return run_title(self.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +93,15 @@ class RunOverlay(QObject):
         for run in runs:
             overlaid = kept.get(run.id)
             if overlaid is None:
-                overlaid = OverlaidRun(run, free_slot(taken), RunSeries(run.id))
+                overlaid = OverlaidRun(run, free_slot(taken), RunSeries(run.id), "")
                 taken.add(overlaid.slot)
             overlaid.run = run
             chosen.append(overlaid)
         self.runs = sorted(chosen, key=lambda overlaid: overlaid.slot)
+        names = Counter(run_title(run) for run in runs)
+        for overlaid in self.runs:
+            title = run_title(overlaid.run)
+            overlaid.title = title if names[title] == 1 else f"{title} (run {overlaid.run.id})"
         self.version += 1
         self.runs_changed.emit()
         self._read()

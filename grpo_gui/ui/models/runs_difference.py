@@ -36,7 +36,7 @@ def settings_of(runs: Sequence[tuple[RunRecord, Sequence[ChangeRecord]]]) -> lis
         rows.append(Setting(name, tuple(values)))
         if name in changed:
             last = tuple(end.get(name, value) for end, value in zip(ends, values, strict=True))
-            rows.append(Setting(f"{name} at the end", last))
+            rows.append(Setting(f"{name}, end", last))
     return sorted(rows, key=lambda row: not row.differs)
 
 

@@ -21,6 +21,7 @@ from grpo_gui.ui.plots.reading import trend
 from grpo_gui.ui.plots.ticks import linear_ticks, log_ticks, padded, value_range
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import ElidedLabel
+from grpo_gui.ui.widgets.legend import ValueRows
 
 LOG_METRICS = frozenset({"kl", "kl/max"})
 _LEAST_HEIGHT = 104
@@ -53,6 +54,8 @@ class OverlayCard(Card):
         self.note.hide()
         self.menu = PlotMenu(self, self.is_log)
         self.menu.attach(self.area)
+        self.values_below = ValueRows()
+        self.body.addWidget(self.values_below)
         self.body.addWidget(self.note)
         self.body.addWidget(self.area, 1)
         self.header.title.setToolTip(definition.tooltip)
@@ -70,7 +73,7 @@ class OverlayCard(Card):
         for drawn in self._drawn:
             for item in drawn.layer.items():
                 self.area.removeItem(item)
-        self._drawn = [_Drawn(strand, strand.layer(self.key, shows_raw=len(strands) == 1)) for strand in strands]
+        self._drawn = [_Drawn(strand, strand.layer(self.key, len(strands))) for strand in strands]
         for drawn in self._drawn:
             for item in drawn.layer.items():
                 self.area.addItem(item, ignoreBounds=True)
@@ -94,7 +97,9 @@ class OverlayCard(Card):
             if tuple(entries) != self.header.legend.entries:
                 self.header.set_legend(entries)
             if not self.header.legend.isHidden():
-                break
+                self.values_below.show_entries(())
+                return
+        self.values_below.show_entries(self.header.legend.entries)
 
     def values(self) -> dict[str, str]:
         """The numbers of the header by the title of the run."""

@@ -16,6 +16,7 @@ from grpo_gui.ui.plots.layers import DotLayer, Extent, Layer, LineLayer, joined
 from grpo_gui.ui.plots.shapes import CurveItem, PolygonItem
 from grpo_gui.ui.widgets.legend import LegendEntry
 
+_MOST_WITH_DOTS = 4
 SWATCHES = {"solid": "line", "dash": "dash", "dot": "dots"}
 
 
@@ -32,14 +33,14 @@ class Strand:
         """True for the mean of several runs."""
         return len(self.members) > 1
 
-    def layer(self, metric: str, *, shows_raw: bool) -> Layer:
-        """The layer that draws this metric."""
+    def layer(self, metric: str, strands: int) -> Layer:
+        """The layer that draws this metric beside others: raw values behind a single line, dots for a few."""
         if self.is_band:
             return SeedBandLayer(metric, self)
         color, dash = self.style
-        if is_sparse(metric):
+        if is_sparse(metric) and strands <= _MOST_WITH_DOTS:
             return DotLayer(metric, color, "", dash=dash)
-        return LineLayer(metric, color, dash=dash, shows_raw=shows_raw)
+        return LineLayer(metric, color, dash=dash, shows_raw=strands == 1)
 
     def entry(self, text: str) -> LegendEntry:
         """Its swatch with a text."""

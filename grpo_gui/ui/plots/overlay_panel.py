@@ -35,7 +35,7 @@ _SMOOTHING = 0.88
 _REDRAW_MS = 50  # one plot a tick
 _HEADER_MS = 40
 _TWO_COLUMNS = 700  # pixels from which more than two plots stand in two columns
-_WITH_WORDS = 720
+_WITH_WORDS = 940
 
 _AXIS_TIPS = {
     AxisKind.STEP: "One step is one rollout with all its inner updates.",
@@ -140,6 +140,8 @@ class OverlayPanel(QWidget):
         self._menu.aboutToShow.connect(self._fill_menu)
         self.plots.setMenu(self._menu)
         self.export = button("Export", "export", tooltip="Write curves, plots, a report or the whole run to files.")
+        self.export_menu = QMenu(self.export)
+        self.export.setMenu(self.export_menu)
         self._words = (label("Axis", "label"), label("Smoothing", "label"))
         bar = QHBoxLayout()
         bar.setSpacing(tokens.GAP)
@@ -149,11 +151,11 @@ class OverlayPanel(QWidget):
         bar.addWidget(self.place, 1)
         for widget in (self.follow, self.plots, self.export):
             bar.addWidget(widget)
-        page = QWidget()
-        page.setProperty("look", "page")
-        page.setLayout(self._grid)
+        self.page = QWidget()
+        self.page.setProperty("look", "page")
+        self.page.setLayout(self._grid)
         scroll = QScrollArea()
-        scroll.setWidget(page)
+        scroll.setWidget(self.page)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -18,6 +18,7 @@ from grpo_gui.ui.widgets.buttons import SegmentedControl
 from grpo_gui.ui.widgets.empty_state import EmptyState
 from grpo_gui.ui.widgets.runs_actions import RunsActions
 from grpo_gui.ui.widgets.runs_card import RunsCard
+from grpo_gui.ui.widgets.runs_exports import RunsExports
 from grpo_gui.ui.widgets.runs_side import RunsSide
 from grpo_gui.ui.workspace import Workspace
 
@@ -42,6 +43,13 @@ class RunsView(QWidget):
         self.plots = OverlayPanel(self.overlay)
         self.side = RunsSide()
         self.actions_ = RunsActions(workspace, self.card.strip, self)
+        self.exports = RunsExports(
+            workspace,
+            self.card.strip,
+            self.plots.page,
+            lambda: [overlaid.run for overlaid in self.overlay.runs],
+            lambda: [row.run for row in self.card.table.selected],
+        )
         self.tabs = SegmentedControl([(_PLOTS, "Curves"), (_SIDE, "Settings and answers")], _PLOTS, "Shown")
         self.empty = EmptyState("There are no runs yet.", "Set up a run")
         self._words = QTimer(self)
@@ -124,6 +132,7 @@ class RunsView(QWidget):
         self.card.table.overlay_toggled.connect(self.toggle)
         self.actions_.changed.connect(self.refresh)
         self.overlay.runs_changed.connect(self._overlay_changed)
+        self.plots.export_menu.aboutToShow.connect(lambda: self.exports.fill(self.plots.export_menu))
         self.plots.step_clicked.connect(self.comparison.ask_near)
         self.comparison.changed.connect(self._show_beside)
         self.comparison.answered.connect(self._show_answers)

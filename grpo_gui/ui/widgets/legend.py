@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from grpo_gui.ui import theme
 
@@ -16,7 +16,10 @@ _BETWEEN = 12
 
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
-    """One name: `color` is a token or meaning, `kind` is line, dash, dots (a dotted line), dot or area; `share` mixes areas with surface."""
+    """One name: `color` is a token or meaning, `share` mixes areas with surface.
+
+    `kind` is line, dash, dots (a dotted line), dot or area.
+    """
 
     text: str
     color: str
@@ -44,9 +47,13 @@ class Legend(QWidget):
 
     def sizeHint(self) -> QSize:
         """Room for all swatches and names."""
+        return QSize(self.width_of(self.entries), self.fontMetrics().height() + 2)
+
+    def width_of(self, entries: Sequence[LegendEntry]) -> int:
+        """Pixels that entries need."""
         metrics = self.fontMetrics()
-        widths = [_SWATCH + _GAP + metrics.horizontalAdvance(entry.text) for entry in self.entries]
-        return QSize(sum(widths) + _BETWEEN * max(0, len(widths) - 1), metrics.height() + 2)
+        widths = [_SWATCH + _GAP + metrics.horizontalAdvance(entry.text) for entry in entries]
+        return sum(widths) + _BETWEEN * max(0, len(widths) - 1)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw swatches and names."""
@@ -65,6 +72,35 @@ class Legend(QWidget):
     def _restyle(self) -> None:
         self.setFont(theme.font(11))
         self.update()
+
+
+class ValueRows(QWidget):
+    """Entries in as many rows as they need; hidden without any."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[Legend] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 2)
+        self._column.setSpacing(1)
+        self.hide()
+
+    def show_entries(self, entries: Sequence[LegendEntry]) -> None:
+        """Show these entries, each row as wide as there is room."""
+        rows: list[list[LegendEntry]] = []
+        measure = self.rows[0] if self.rows else Legend()
+        room = max((self.parentWidget() or self).width() - 2 * _BETWEEN, 1)
+        for entry in entries:
+            if not rows or measure.width_of([*rows[-1], entry]) > room:
+                rows.append([])
+            rows[-1].append(entry)
+        while len(self.rows) < len(rows):
+            self.rows.append(Legend())
+            self._column.addWidget(self.rows[-1])
+        for place, legend in enumerate(self.rows):
+            legend.setVisible(place < len(rows))
+            legend.set_entries(rows[place] if place < len(rows) else ())
+        self.setVisible(bool(rows))
 
 
 def _draw_swatch(painter: QPainter, entry: LegendEntry, color: QColor, x: float, middle: float) -> None:

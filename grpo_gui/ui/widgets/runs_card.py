@@ -11,18 +11,19 @@ from grpo_gui.ui.models.runs_row import RunFilter, RunRow
 from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.job_strip import JobStrip
-from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label
+from grpo_gui.ui.widgets.labels import hline, label
 from grpo_gui.ui.widgets.runs_table import RunsTable
 
-_WITH_WORDS = 1130  # pixels of width from which the buttons carry their names
+_WITH_WORDS = 1200  # pixels of width from which the buttons carry their names
 _SEARCH_MS = 150
+_ARCHIVE = "archive"  # among the states
 
 _BUTTONS = (
     ("open", "Open", "train", "Show the run in the Train view (Enter)."),
     ("tags", "Tags", "tag", "Give the selected runs tags (T)."),
     ("note", "Note", "note", "Read and write notes of the run."),
     ("rename", "Rename", "rename", "Give the run another name (F2)."),
-    ("archive", "Archive", "archive", "Put the selected runs away; the archive is listed on demand."),
+    ("archive", "Archive", "archive", "Put the selected runs away; the archive is the last entry among the states."),
     ("delete", "Delete", "trash", "Move the selected runs to the bin (Delete)."),
 )
 
@@ -39,11 +40,8 @@ class RunsCard(Card):
         self.search = _SearchField()
         self.states = _choice("State", "All states")
         self.tasks = _choice("Task", "All tasks")
-        self.archived = button("Archive", "archive", tooltip="List the archived runs instead.")
-        self.archived.setAccessibleName("Show the archive")
-        self.archived.setCheckable(True)
         self.bin = button("Bin", "trash", tooltip="What was deleted: take it back, or empty the bin.")
-        self.count = ElidedLabel("", "label")
+        self.count = label("", "label")
         self.nothing = label("", "lead")
         self.nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.buttons: dict[str, QPushButton] = {
@@ -62,15 +60,24 @@ class RunsCard(Card):
         """Which runs are to be listed."""
         return RunFilter(
             self.search.text().strip(),
-            self.states.currentData() or "",
+            "" if self.shows_archive else self.states.currentData() or "",
             self.tasks.currentData() or "",
-            self.archived.isChecked(),
+            self.shows_archive,
         )
+
+    @property
+    def shows_archive(self) -> bool:
+        """True while the archive is listed."""
+        return bool(self.states.currentData() == _ARCHIVE)
 
     def show_rows(self, rows: Sequence[RunRow], everything: Sequence[RunRow], overlaid: int) -> None:
         """List `rows`, the ones of `everything` that the filter finds."""
-        _offer(self.states, "All states", dict.fromkeys(row.run.status.value for row in everything))
-        _offer(self.tasks, "All tasks", dict.fromkeys(row.run.task for row in everything))
+        states = {row.run.status.value: row.run.status.value for row in everything if not row.run.archived}
+        archived = sum(row.run.archived for row in everything)
+        if archived or self.shows_archive:
+            states[_ARCHIVE] = f"archive ({archived})"
+        _offer(self.states, "All states", states)
+        _offer(self.tasks, "All tasks", {row.run.task: row.run.task for row in everything})
         chosen = {row.id for row in self.table.selected}
         self.table.runs.set_rows(rows)
         if {row.id for row in self.table.selected} != chosen:
@@ -117,7 +124,7 @@ class RunsCard(Card):
         return menu
 
     def _why_nothing(self, has_runs: bool) -> str:
-        if self.archived.isChecked():
+        if self.shows_archive:
             return "Nothing in the archive fits."
         return "No run fits; empty the search or choose all states and tasks." if has_runs else "No runs yet."
 
@@ -126,9 +133,10 @@ class RunsCard(Card):
         bar.setContentsMargins(12, 8, 12, 8)
         bar.setSpacing(8)
         bar.addWidget(self.search, 2)
-        for widget in (self.states, self.tasks, self.archived, self.bin):
+        for widget in (self.states, self.tasks, self.bin):
             bar.addWidget(widget)
-        bar.addWidget(self.count, 1)
+        bar.addWidget(self.count)
+        bar.addStretch(1)
         for name, text, _, __ in _BUTTONS:
             self.buttons[name].setAccessibleName(text)
             bar.addWidget(self.buttons[name])
@@ -147,7 +155,6 @@ class RunsCard(Card):
         self.search.left.connect(self.table.setFocus)
         for choice in (self.states, self.tasks):
             choice.activated.connect(lambda _: self.filter_changed.emit())
-        self.archived.toggled.connect(lambda _: self.filter_changed.emit())
         self.bin.clicked.connect(lambda: self.asked.emit("bin"))
         for name in self.buttons:
             self.buttons[name].clicked.connect(lambda _=False, chosen=name: self.asked.emit(chosen))
@@ -206,16 +213,15 @@ def _choice(name: str, everything: str) -> QComboBox:
     return result
 
 
-def _offer(box: QComboBox, everything: str, values: dict[str, None]) -> None:
-    """Offer these values and keep the choice; nothing happens when they are offered already."""
-    wanted = ["", *values]
-    if [box.itemData(place) for place in range(box.count())] == wanted or box.view().isVisible():
+def _offer(box: QComboBox, everything: str, values: dict[str, str]) -> None:
+    """Offer these values by their texts and keep the choice; nothing happens when they are offered already."""
+    wanted = [("", everything), *values.items()]
+    if [(box.itemData(place), box.itemText(place)) for place in range(box.count())] == wanted or box.view().isVisible():
         return
     chosen = box.currentData()
     box.clear()
-    box.addItem(everything, "")
-    for value in values:
-        box.addItem(value, value)
+    for value, text in wanted:
+        box.addItem(text, value)
     box.setCurrentIndex(max(box.findData(chosen), 0))
 
 

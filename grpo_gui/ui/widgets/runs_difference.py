@@ -12,8 +12,8 @@ from grpo_gui.ui.widgets.card import CardHeader
 from grpo_gui.ui.widgets.labels import label
 
 _MOST_ROWS = 9
-_NAME_WIDTH = 132
-_VALUE_WIDTH = 96
+_NAME_WIDTH = 150
+_VALUE_WIDTH = 92
 
 
 class RunsDifference(QWidget):
@@ -40,6 +40,7 @@ class RunsDifference(QWidget):
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.table.horizontalHeader().setSectionsClickable(False)
         self.table.horizontalHeader().setMinimumSectionSize(40)
+        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(4)
