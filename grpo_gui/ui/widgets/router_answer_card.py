@@ -123,12 +123,15 @@ class _AnswerText(QPlainTextEdit):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setStyleSheet("QPlainTextEdit#answer { border: none; background: transparent; padding: 0; }")
         self.document().setDocumentMargin(0)
-        self.setMinimumHeight(theme.px(_LEAST_TEXT))
         theme.follow(self, lambda: self.setFont(theme.font(13)))
 
     def sizeHint(self) -> QSize:
         """A few lines: the card gives what room there is, and beyond it the text scrolls."""
         return QSize(theme.px(120), theme.px(_LEAST_TEXT))
+
+    def minimumSizeHint(self) -> QSize:
+        """As small as that."""
+        return self.sizeHint()
 
     def append(self, text: str) -> None:
         """Add text at the end, without moving what is read or selected."""
