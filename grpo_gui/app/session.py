@@ -4,12 +4,12 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from grpo_gui.app.launcher import Launcher
-from grpo_gui.app.router_engine import RouterWorker
 from grpo_gui.app.snapshot_engine import SnapshotWorker
 from grpo_gui.events import GroupSample
 from grpo_gui.paths import window_state_file
@@ -32,6 +32,9 @@ from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.views.run_form import RunForm
 from grpo_gui.ui.window_state import WindowState
 from grpo_gui.ui.workspace import Workspace
+
+if TYPE_CHECKING:
+    from grpo_gui.app.router_engine import RouterWorker
 
 STOP_TIMEOUT_S = 10.0
 
@@ -77,7 +80,7 @@ class Session(QObject):
         self.workspace.runs = opened.runs
         self._health = HealthWatch(self.workspace)
         self._snapshots = SnapshotWorker(self._threads)
-        self._router = RouterWorker(opened.path, opened.writer, self._threads, settings.device)
+        self._router: RouterWorker | None = None  # made with its view: few look at it at once
         form = RunForm(self.workspace, self._sample, self._read_data)
         others = {
             "rate": _make_rate_view,
@@ -110,7 +113,8 @@ class Session(QObject):
             self.workspace.handle.stop(STOP_TIMEOUT_S)
         self.pump.stop()
         self._snapshots.close()
-        self._router.close()
+        if self._router is not None:
+            self._router.close()
         self.tasks.close()
         self._opened.writer.close()
         self._opened.lock.release()
@@ -135,8 +139,11 @@ class Session(QObject):
 
     def _make_router_view(self, workspace: Workspace) -> QWidget:
         _prepare_plots()
+        from grpo_gui.app.router_engine import RouterWorker
         from grpo_gui.ui.views.router_view import RouterView
 
+        device = workspace.settings.device
+        self._router = RouterWorker(self._opened.path, self._opened.writer, self._threads, device)
         return RouterView(workspace, self._router)
 
     def _sample(
