@@ -53,7 +53,7 @@ class StoredRatings:
     def __init__(self, database: Path, run_id: int) -> None:
         self._database, self._run_id = database, run_id
         self._open: StoreReader | None = None
-        self._newest_seen = 0
+        self._looked = (-1, 0)  # the newest entry of all runs, and after which one nothing was found
         self._runs: list[tuple[RunRecord, int | None]] = []  # with the last step that belongs to this run's past
 
     def entries(self, after_id: int) -> Sequence[StoredRating]:
@@ -63,17 +63,17 @@ class StoredRatings:
             StoreError: the database cannot be read.
         """
         reader = self._reader()
-        newest = reader.newest_rating()
-        if newest == self._newest_seen and newest <= after_id:
+        looked = reader.newest_rating(), after_id
+        if looked == self._looked:
             return ()
-        self._newest_seen = newest
         found = [
             entry
             for run, last in self._runs
             for entry in reader.group_ratings(run.id, after_id)
             if last is None or entry.event.group.step <= last
         ]
-        return sorted(found, key=lambda entry: entry.id)
+        self._looked = (-1, 0) if found else looked
+        return tuple(sorted(found, key=lambda entry: entry.id))
 
     def group(self, ref: GroupRef) -> SampledGroup | None:
         """Return a rated group, None when it is not there any more.
