@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from grpo_gui.grpo.metric_table import CLIP_ROWS, EVALUATION_ROWS, LOSS_ROWS, ROLLOUT_ROWS, RUN_ROWS
+from grpo_gui.grpo.rating_table import RATING_ROWS
 
 _NO_OPTIONS: Mapping[str, object] = {}
 
@@ -41,7 +42,7 @@ _FAMILY_OF = {
 _CORRECTED_KL = "k3-times-ratio/"
 
 _OWN_NAMES = frozenset({"kl/max", "policy_loss", "tokens_per_second"})
-_OWN_FAMILIES = frozenset({"advantage", "check", "dead_groups", "eval", "fuzz", "ratio", "system", "time"})
+_OWN_FAMILIES = frozenset({"advantage", "check", "dead_groups", "eval", "fuzz", "ratings", "ratio", "system", "time"})
 
 
 def definition_of(name: str, options: Mapping[str, object] = _NO_OPTIONS) -> MetricDefinition:
@@ -109,5 +110,5 @@ def _define(name: str, label: str, unit: str, text: str) -> MetricDefinition:
 
 
 METRICS: dict[str, MetricDefinition] = {
-    row[0]: _define(*row) for row in (*LOSS_ROWS, *CLIP_ROWS, *ROLLOUT_ROWS, *EVALUATION_ROWS, *RUN_ROWS)
+    row[0]: _define(*row) for row in (*LOSS_ROWS, *CLIP_ROWS, *ROLLOUT_ROWS, *EVALUATION_ROWS, *RUN_ROWS, *RATING_ROWS)
 }

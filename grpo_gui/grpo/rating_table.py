@@ -12,8 +12,8 @@ RATING_ROWS = (
         "ratings/expired",
         "Ratings that expired",
         "groups",
-        "Rated groups so far that came too late to learn from: too old, or answers that the model would hardly give any "
-        "more (effective sample size below half of the group). They stay in the audit set.",
+        "Rated groups so far that came too late to learn from: too old, or answers that the model would hardly give "
+        "any more (effective sample size below half of the group). They stay in the audit set.",
     ),
     (
         "ratings/trust",
