@@ -54,6 +54,18 @@ FACTS = [
     "system/memory_gb",
     "system/memory_free_gb",
     "system/disk_free_gb",
+    "ratings/used",
+    "ratings/waiting",
+    "ratings/expired",
+    "ratings/trust",
+    "ratings/late_ratio",
+    "ratings/late_clipped",
+    "ratings/audit_tau",
+    "ratings/retest",
+    "ratings/seconds",
+    "ratings/slot",
+    "ratings/slots",
+    "ratings/key",
 ]
 
 
