@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from grpo_gui.handover.commands import shown_commands
+from grpo_gui.handover.placement import Placement
+from grpo_gui.handover.starting import job_folder, prepare, start_supervisor
 from grpo_gui.paths import run_files_dir
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.writer import StoreWriter
@@ -11,6 +14,7 @@ from grpo_gui.training.handle import TrainerHandle
 from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.thread import TrainerThread
 from grpo_gui.ui.event_pump import EventPump, TeeSink
+from grpo_gui.ui.trl_start import HandedOver
 
 
 class Launcher:
@@ -29,6 +33,13 @@ class Launcher:
         """Start a process that goes on with a run that was handed over; takes seconds."""
         self._writer.flush()
         return start_background(run_id, self._database, self._writer)
+
+    def start_with_trl(self, config: TrainConfig, place: Placement, accelerate: str) -> HandedOver:
+        """Begin a run that TRL trains and a process of ours looks after; takes seconds."""
+        run_id = prepare(config, place, self._writer, self._database, accelerate)
+        start_supervisor(run_id, self._database, self._writer)
+        folder = job_folder(self._database, run_id)
+        return HandedOver(run_id, tuple(shown_commands(folder, place)) if place.machines > 1 else ())
 
     def attach(self, run: RunRecord) -> TrainerHandle | None:
         """Return a handle for an active run of a background process; a headless one and the router take no commands."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from grpo_gui.app.launcher import Launcher
 from grpo_gui.app.snapshot_engine import SnapshotWorker
 from grpo_gui.events import GroupSample
+from grpo_gui.handover.placement import Placement
 from grpo_gui.paths import window_state_file
 from grpo_gui.settings import Settings
 from grpo_gui.store.lock import WindowLock
@@ -29,6 +30,7 @@ from grpo_gui.ui.event_pump import EventPump
 from grpo_gui.ui.health_watch import HealthWatch
 from grpo_gui.ui.main_window import MainWindow, ViewMakers
 from grpo_gui.ui.run_config import config_of
+from grpo_gui.ui.trl_start import HandedOver
 from grpo_gui.ui.views.run_form import RunForm
 from grpo_gui.ui.window_state import WindowState
 from grpo_gui.ui.workspace import Workspace
@@ -75,13 +77,13 @@ class Session(QObject):
         self._opened, self._torch_tasks = opened, torch_tasks
         self.pump = EventPump()
         self.tasks = BackgroundTasks(lambda: StoreReader(opened.path), StoreReader.close)
-        launcher = Launcher(opened.path, opened.writer, self.pump)
-        self.workspace = Workspace(opened.path, settings, self.tasks, self.pump, opened.writer, launcher)
+        self._launcher = Launcher(opened.path, opened.writer, self.pump)
+        self.workspace = Workspace(opened.path, settings, self.tasks, self.pump, opened.writer, self._launcher)
         self.workspace.runs = opened.runs
         self._health = HealthWatch(self.workspace)
         self._snapshots = SnapshotWorker(self._threads)
         self._router: RouterWorker | None = None  # made with its view: few look at it at once
-        form = RunForm(self.workspace, self._sample, self._read_data)
+        form = RunForm(self.workspace, self._sample, self._read_data, self._hand_over)
         others = {
             "rate": _make_rate_view,
             "router": self._make_router_view,
@@ -159,6 +161,17 @@ class Session(QObject):
         self, config: TrainConfig, done: Callable[[DataPreview], None], failed: Callable[[TaskFailure], None]
     ) -> None:
         self._torch_tasks.run(lambda _: preview_data(config), done, failed, "data")
+
+
+    def _hand_over(
+        self,
+        config: TrainConfig,
+        place: Placement,
+        accelerate: str,
+        done: Callable[[HandedOver], None],
+        failed: Callable[[TaskFailure], None],
+    ) -> None:
+        self.tasks.run(lambda _: self._launcher.start_with_trl(config, place, accelerate), done, failed)
 
 
 class _FirstPaint(QObject):

@@ -8,6 +8,7 @@ from typing import Any
 
 from grpo_gui.errors import BadInputError, TrainingError
 from grpo_gui.handover.accelerate_file import NAME as ACCELERATE
+from grpo_gui.handover.commands import shown_commands
 from grpo_gui.handover.options import Options, grpo_options
 from grpo_gui.handover.placement import Placement
 from grpo_gui.training.config import TrainConfig
@@ -17,6 +18,7 @@ JOB = "job.json"
 MODEL = "model"  # the built-in model, written into the folder
 OUTPUT = "output"  # TRL's output_dir
 LOG = "trl.log"
+COMMANDS = "commands.txt"  # to type on each of several machines
 VERSION = 1
 
 
@@ -52,6 +54,9 @@ def write_job(folder: Path, job: Job, accelerate: str = "") -> None:
         folder.mkdir(parents=True, exist_ok=True)
         if job.place.uses_accelerate:
             (folder / ACCELERATE).write_text(accelerate, encoding="utf-8")
+        if job.place.machines > 1:
+            text = "".join(f"{command}\n" for command in shown_commands(folder, job.place))
+            (folder / COMMANDS).write_text(text, encoding="utf-8")
         part = folder / f"{JOB}.part"
         part.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         os.replace(part, folder / JOB)

@@ -1,10 +1,12 @@
 """Where TRL shall run, and what makes that impossible."""
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from grpo_gui.training.config import TrainConfig
 
+MISSING = 'TRL is missing; install it with: pip install "grpo-gui[trl]".'
 ADAPTER = "adapter_config.json"
 SHARINGS = ("torchrun", "ddp", "fsdp", "deepspeed")
 
@@ -31,6 +33,11 @@ class Placement:
     def uses_accelerate(self) -> bool:
         """True where accelerate reads a file and starts the processes."""
         return self.sharing != "torchrun"
+
+
+def missing_trl() -> list[str]:
+    """The sentence that TRL is missing, when it is; it is not imported."""
+    return [] if find_spec("trl") is not None and find_spec("datasets") is not None else [MISSING]
 
 
 def problems(config: TrainConfig, place: Placement, devices: tuple[str, ...] | None = None) -> list[str]:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +13,7 @@ from grpo_gui.errors import BadInputError, MissingExtraError, TrainingError
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.handover.accelerate_file import template
 from grpo_gui.handover.job import OUTPUT, new_job, write_job
-from grpo_gui.handover.placement import Placement, problems
+from grpo_gui.handover.placement import Placement, missing_trl, problems
 from grpo_gui.paths import run_files_dir
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
@@ -29,7 +28,6 @@ logger = logging.getLogger(__name__)
 FOLDER = "trl"
 START_TIMEOUT_S = 60.0
 POLL_S = 0.25
-MISSING = 'TRL is missing; install it with: pip install "grpo-gui[trl]".'
 
 
 class RunWriter(CommandTable, Protocol):
@@ -50,16 +48,6 @@ def job_folder(database: Path, run_id: int) -> Path:
     return run_files_dir(database, run_id) / FOLDER
 
 
-def require_trl() -> None:
-    """Make sure that TRL is there, without importing it.
-
-    Raises:
-        MissingExtraError: it is not.
-    """
-    if find_spec("trl") is None or find_spec("datasets") is None:
-        raise MissingExtraError(MISSING)
-
-
 def prepare(config: TrainConfig, place: Placement, writer: RunWriter, database: Path, accelerate: str = "") -> int:
     """Make the run and write its job; return the run's id. `accelerate` is the text of its file, "" for the template.
 
@@ -69,7 +57,8 @@ def prepare(config: TrainConfig, place: Placement, writer: RunWriter, database: 
         StoreError: the database refuses.
         TrainingError: the disk refuses.
     """
-    require_trl()
+    for sentence in missing_trl():
+        raise MissingExtraError(sentence)
     validate(config)
     for sentence in problems(config, place):
         raise BadInputError(sentence)

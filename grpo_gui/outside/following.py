@@ -75,6 +75,11 @@ class Follower:
         finally:
             self.close()
 
+    @property
+    def ended(self) -> RunStatus | None:
+        """How the run ended; None while it goes on."""
+        return self._state.ended
+
     def close(self) -> None:
         """End following; a run that goes on is marked as no longer followed."""
         if self._closed:
@@ -105,7 +110,7 @@ class Follower:
             self._looked_s = now_s
             self._discover()
         count = self._read(now_s)
-        if self.run_id is not None:
+        if self.run_id is not None and (self._sources or trouble):
             self._way_back.pass_on(self.run_id, self._sources.values(), self._reader)
             if count and now_s - self._summed_s >= SUMMARY_S:
                 self._save_summary()

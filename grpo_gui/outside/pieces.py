@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import CompletionSample, GroupSample
 
+WORLD_SIZE = "world_size"  # among a run's settings: how many processes really trained
+
 
 class OutsideError(BadInputError):
     """A run made elsewhere cannot be read; the message names the file, the place and the reason."""

@@ -23,7 +23,7 @@ def make_window(workspace, tmp_path, searched, qtbot):
             train=lambda workspace: QLabel("plots"),
             completions=lambda workspace: (QLabel("completions"), lambda: searched.append(1)),
         )
-        form = RunForm(workspace, lambda *request: None, lambda *request: None)
+        form = RunForm(workspace, lambda *request: None, lambda *request: None, lambda *request: None)
         window = MainWindow(workspace, form, makers, WindowState(tmp_path / "window.ini"))
         qtbot.addWidget(window, before_close_func=MainWindow.close_now)  # a run may still train
         with qtbot.waitExposed(window):
@@ -74,7 +74,7 @@ def test_that_choices_of_a_view_come_back_in_the_next_window(workspace, tmp_path
         view = Choosing()
         view.setObjectName("remembered.test")
         makers = ViewMakers(train=lambda _: QLabel(), completions=lambda _, view=view: (view, lambda: None))
-        form = RunForm(workspace, lambda *request: None, lambda *request: None)
+        form = RunForm(workspace, lambda *request: None, lambda *request: None, lambda *request: None)
         window = MainWindow(workspace, form, makers, WindowState(tmp_path / "window.ini"))
         qtbot.addWidget(window, before_close_func=MainWindow.close_now)
         window.show_view("completions")

@@ -5,6 +5,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from grpo_gui.handover.placement import Placement, missing_trl
+from grpo_gui.handover.placement import problems as place_problems
 from grpo_gui.settings import Settings
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.presets import preset_config
@@ -26,6 +28,9 @@ class ConfigDraft(QObject):
         self._unreadable: dict[str, str] = {}
         self._data_problem: tuple[TrainConfig, str] | None = None
         self.branch: BranchPoint | None = None  # where the run leaves another one; None: it begins with its model
+        self.place: Placement | None = None  # where TRL shall train it; None: this window trains it
+        self.accelerate = ""  # the text of accelerate's file; "" for the template
+        self.devices: tuple[str, ...] | None = None  # that torch found; None: it has not looked yet
         self.config = self._with_settings(preset_config("default"))
 
     def use_preset(self, name: str) -> None:
@@ -55,6 +60,11 @@ class ConfigDraft(QObject):
             self.use_config(branch.config)
         self.branch = branch
         self.replaced.emit()
+        self.changed.emit()
+
+    def use_place(self, place: Placement | None, accelerate: str = "") -> None:
+        """Let TRL train the run, or this window (None)."""
+        self.place, self.accelerate = place, accelerate
         self.changed.emit()
 
     def set_text(self, name: str, text: str) -> None:
@@ -89,7 +99,15 @@ class ConfigDraft(QObject):
         of_data = {}
         if self._data_problem is not None and self._data_problem[0] == data_settings(self.config):
             of_data = {"prompt_file": self._data_problem[1]}
-        return {**of_data, **problems(self.config), **of_branch, **self._unreadable}
+        return {**of_data, **problems(self.config), **of_branch, **self._unreadable, **self._place_problem()}
+
+    def _place_problem(self) -> dict[str, str]:
+        if self.place is None:
+            return {}
+        if self.branch is not None:
+            return {"place": "A branch begins with the state of this window's trainer, which TRL cannot take over."}
+        found = [*missing_trl(), *place_problems(self.config, self.place, self.devices)]
+        return {"place": found[0]} if found else {}
 
     def note_data(self, settings: TrainConfig, problem: str) -> None:
         """Take what was wrong with the data of these `data_settings`, "" for nothing: the run cannot start with it."""

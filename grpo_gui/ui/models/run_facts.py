@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+from grpo_gui.outside.pieces import WORLD_SIZE
 from grpo_gui.store.records import RunRecord
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui.run_text import start_time
@@ -24,6 +25,7 @@ def facts(run: RunRecord, config: TrainConfig | None) -> list[Fact]:
         Fact("Task", _task(run, config), "What the problems are made of."),
         *rows,
         *_parent(run),
+        *_processes(run.config if config is None else ""),
         Fact("Seed", str(run.seed), "seed: the same config and seed give the same numbers on the same machine."),
         Fact("Device", run.device, "device: where the tensors live."),
         Fact("Started", start_time(run.created_s), "When the run was created."),
@@ -35,6 +37,15 @@ def _parent(run: RunRecord) -> list[Fact]:
         return []
     place = f"run {run.parent_run_id}, step {run.parent_step}"
     return [Fact("Branch of", place, "The run and the step whose weights this run began with.")]
+
+
+def _processes(config: str) -> list[Fact]:
+    """How many processes train a run of another program, as the run itself says."""
+    try:
+        count = str(json.loads(config)[WORLD_SIZE])
+    except (ValueError, KeyError, TypeError):
+        return []
+    return [Fact("Processes", count, "WORLD_SIZE: processes that train together, counted by the run itself.")]
 
 
 def _settings(run: RunRecord, config: TrainConfig) -> list[Fact]:

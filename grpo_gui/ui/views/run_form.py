@@ -11,6 +11,7 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.config_draft import ConfigDraft
 from grpo_gui.ui.run_text import run_title
+from grpo_gui.ui.trl_start import HandOver, TrlStart
 from grpo_gui.ui.widgets.begin_with import BeginWith
 from grpo_gui.ui.widgets.data_card import DataCard, DataReader
 from grpo_gui.ui.widgets.labels import label
@@ -31,9 +32,10 @@ class RunForm(QScrollArea):
     validity_changed = Signal(bool)
     database_requested = Signal()
 
-    def __init__(self, workspace: Workspace, sample: Sampler, read_data: DataReader) -> None:
+    def __init__(self, workspace: Workspace, sample: Sampler, read_data: DataReader, hand_over: HandOver) -> None:
         super().__init__()
         self._workspace = workspace
+        self._handing = TrlStart(workspace, hand_over, self)
         self.is_valid = True
         self.draft = ConfigDraft(workspace.settings)
         self.card = RunFormCard(self.draft)
@@ -52,6 +54,7 @@ class RunForm(QScrollArea):
         self.draft.changed.connect(self._draft_changed)
         workspace.settings_changed.connect(self.draft.use_settings)
         workspace.torch_ready.connect(self._torch_ready)
+        self._handing.changed.connect(self.refresh)
         workspace.handle_changed.connect(self.refresh)
         workspace.status_changed.connect(self.refresh)
         if workspace.torch_version:
@@ -60,13 +63,18 @@ class RunForm(QScrollArea):
 
     def submit(self, *, only_one_step: bool = False) -> None:
         """Start the run, as a click on the button does."""
-        if self.card.start.isEnabled():
+        if not self.card.start.isEnabled():
+            return
+        if self.draft.place is not None:
+            self._handing.start(self.draft.config, self.draft.place, self.draft.accelerate)
+        else:
             self._workspace.start(self.draft.config, only_one_step=only_one_step, branch=self.draft.branch)
 
     def refresh(self) -> None:
         """Bring the Start button in line with the draft and with what is training."""
         self.card.show_start(*self._start_text())
-        self.card.setDisabled(self._workspace.is_starting or self._is_warming_up())
+        is_busy = self._handing.is_starting or self._workspace.is_starting or self._is_warming_up()
+        self.card.setDisabled(is_busy)
         valid = self.card.start.isEnabled()
         if valid != self.is_valid:
             self.is_valid = valid
@@ -85,12 +93,15 @@ class RunForm(QScrollArea):
 
     def _start_text(self) -> tuple[str, str]:
         workspace = self._workspace
+        if self._handing.is_starting:
+            return "Starting TRL\u2026", "The run begins as soon as TRL's processes are on their way."
         if workspace.is_starting or self._is_warming_up():
             return "Warming up\u2026", "The run starts as soon as torch is warm."
         if workspace.is_training and workspace.trained_run is not None:
             title = run_title(workspace.trained_run)
             return "Start training", f"{title} is training in this window; stop it or move it to the background first."
-        return "Start training", next(iter(self.draft.problems().values()), "")
+        text = "Start training" if self.draft.place is None else "Start with TRL"
+        return text, next(iter(self.draft.problems().values()), "")
 
     def _is_warming_up(self) -> bool:
         run = self._workspace.trained_run

@@ -16,9 +16,10 @@ from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.config_field import ConfigFieldInput, LabelledInput
 from grpo_gui.ui.widgets.file_input import FileInput
-from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.labels import hline, label
 from grpo_gui.ui.widgets.task_cards import TaskCards
 from grpo_gui.ui.widgets.task_mix import TaskMix
+from grpo_gui.ui.widgets.where_it_runs import WhereItRuns
 
 BUILTIN = "Built-in, small and quick"
 POLICY_TOOLTIP = (
@@ -29,6 +30,8 @@ FILE_TOOLTIP = (
     "JSON lines, CSV, a JSON array or Parquet with a column prompt (text or chat messages), and a column answer where "
     "a reward compares with one; or question and answer as in GSM8K; or reasoning_gym:NAME."
 )
+NOTE = "Everything is kept in one database file; no network is used."
+TRL_NOTE = "What TRL samples and measures goes into the database; its own files lie in the run's folder beside it."
 DATA_FILTER = "Data (*.jsonl *.ndjson *.json *.csv *.parquet);;All files (*)"
 
 
@@ -54,11 +57,12 @@ class RunFormCard(Card):
         self.inputs: dict[str, ConfigFieldInput] = {field.name: ConfigFieldInput(field) for field in fields_of("")}
         self.all_settings = AllSettings()
         self.more = link(f"All {SETTINGS_COUNT} settings", "right", tooltip="Show every setting of a run.")
+        self.where = WhereItRuns()
         self.check_mark, self.check = QLabel(), label("", "small")
         self.task_problem = label("", "error", wrap=True)
         self.memory = label("", "hint", wrap=True)
         self.start = QPushButton("Start training")
-        self.note = label("Everything is kept in one database file; no network is used.", "label")
+        self.note = label(NOTE, "label")
         self._lay_out()
         self._connect()
         self._show_all()
@@ -69,6 +73,8 @@ class RunFormCard(Card):
         self.device.clear()
         self.device.addItems([*dict.fromkeys(("auto", "cpu", *devices, chosen))])
         self.device.setCurrentText(chosen)
+        self.draft.devices = devices or None
+        self.where.cards = sum(name.startswith("cuda") for name in devices)
         self.device_input.hint.setText("" if any(name != "cpu" for name in devices) else "no GPU found")
 
     def show_start(self, text: str, reason: str) -> None:
@@ -106,6 +112,8 @@ class RunFormCard(Card):
         self.body.addLayout(row)
         self.body.addWidget(self.all_settings)
         self.all_settings.hide()
+        self.body.addWidget(hline())
+        self.body.addWidget(self.where)
         self.start.setObjectName("big")
         self.start.setProperty("look", "primary")
         self.start.setIconSize(QSize(theme.px(16), theme.px(16)))
@@ -143,6 +151,7 @@ class RunFormCard(Card):
         self.all_settings.rewards_edited.connect(lambda specs: draft.change(replace(draft.config, rewards=specs)))
         self.all_settings.reward_files.confirmed.connect(lambda: draft.change(draft.config))
         self.more.clicked.connect(self.toggle_all)
+        self.where.changed.connect(draft.use_place)
         self.start.clicked.connect(self.start_clicked)
         self.branch.dropped.connect(lambda: draft.use_branch(None))
         draft.replaced.connect(self._show_all)
@@ -206,6 +215,8 @@ class RunFormCard(Card):
         self.memory.setVisible(bool(text))
         self.all_settings.show_problems(problems)
         self.all_settings.reward_files.show_specs(config.rewards)
+        self.where.show_place(self.draft.place, config, problems.get("place", ""))
+        self.note.setText(NOTE if self.draft.place is None else TRL_NOTE)
         self._show_check_line(problems)
 
     def _show_check_line(self, problems: dict[str, str]) -> None:

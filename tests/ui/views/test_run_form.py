@@ -31,7 +31,7 @@ def sampler():
 
 @pytest.fixture
 def form(workspace, sampler, qtbot):
-    result = RunForm(workspace, sampler, lambda *request: None)
+    result = RunForm(workspace, sampler, lambda *request: None, lambda *request: None)
     qtbot.addWidget(result)
     result.resize(1200, 900)
     with qtbot.waitExposed(result):
@@ -272,7 +272,7 @@ def test_that_data_that_cannot_be_read_keep_the_run_from_starting_until_they_are
     workspace, sampler, tmp_path, qtbot
 ):
     requests = []
-    form = RunForm(workspace, sampler, lambda *request: requests.append(request))
+    form = RunForm(workspace, sampler, lambda *request: requests.append(request), lambda *request: None)
     qtbot.addWidget(form)
     form.show()
     workspace.set_torch_ready("2.13.0", ("cpu",))

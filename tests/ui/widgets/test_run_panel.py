@@ -57,6 +57,11 @@ def test_that_a_run_of_another_program_shows_what_is_known():
     assert list(values(run_record(), None)) == ["Task", "Seed", "Device", "Started"]
 
 
+@pytest.mark.parametrize(("config", "shown"), [('{"world_size": 2}', "2"), ("{}", None), ("[", None)])
+def test_that_the_processes_of_a_run_of_trl_are_shown(config, shown):
+    assert values(replace(run_record(), config=config), None).get("Processes") == shown
+
+
 @pytest.mark.parametrize(("count", "text"), [(900, "0.9 k"), (590_000, "0.6 M"), (1_200_000_000, "1.2 B")])
 def test_that_parameters_are_counted_as_people_say_it(count, text):
     assert parameter_count(count) == text
