@@ -216,3 +216,25 @@ def test_that_the_rewards_are_not_changed():
 def test_that_bad_input_is_refused_in_a_sentence(rewards, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         group_advantages(rewards, **options)
+
+
+def test_that_trust_multiplies_after_the_normalisation_even_where_a_source_is_alone():
+    rewards = [[[1.0], [0.0], [0.0], [2.0]], [[None], [None], [None], [None]]]
+    options = {"aggregation": "normalize_then_sum"}
+    full = group_advantages(rewards, **options)
+    half = group_advantages(rewards, trust=[[0.5], [1.0]], **options)
+    assert half == pytest.approx(full / 2)
+    assert group_advantages(rewards, trust=[[0.0], [0.0]], **options).tolist() == [[0.0] * 4] * 2
+    assert group_advantages(rewards, trust=[[1.0], [1.0]], **options) == pytest.approx(full)
+
+
+def test_that_trust_in_one_source_leaves_the_others_as_they_are():
+    program, human = [0.0, 0.0, 1.0, 1.0], [3.0, 1.0, 1.0, None]
+    rewards = [[[p, h] for p, h in zip(program, human, strict=True)]]
+    options = {"aggregation": "normalize_then_sum", "weights": [1.0, 2.0]}
+    both = group_advantages(rewards, **options)
+    without = group_advantages(rewards, trust=[[1.0, 0.0]], **options)
+    people = group_advantages(rewards, trust=[[0.0, 1.0]], **options)
+    assert without + people == pytest.approx(both)
+    assert without[0, 0] == pytest.approx(without[0, 1])
+    assert people[0, 3] == pytest.approx(0)
