@@ -10,7 +10,7 @@ from grpo_gui.training.controls import Controls, RatingChange
 from grpo_gui.training.human_term import HumanTerm, with_human_values
 from grpo_gui.training.learner import Learner, StepInProgress
 from grpo_gui.training.people import People
-from grpo_gui.training.rating_rules import check_rating_mode, rating_rules
+from grpo_gui.training.rating_rules import AWAITING, check_rating_mode, rating_rules
 from grpo_gui.training.rollout import judge
 from grpo_gui.training.samples import group_samples, unlearned
 
@@ -115,6 +115,6 @@ def waiting_sentence(step: int, rated: int, quorum: int, groups: int, waited_s: 
     """Say what an update waits for, and for how long it has."""
     minutes, seconds = divmod(int(waited_s), 60)
     return (
-        f"Step {step} waits for ratings: {rated} of its {groups} groups are rated, {quorum} are needed "
+        f"Step {step} {AWAITING}: {rated} of its {groups} groups are rated, {quorum} are needed "
         f"(for {minutes}:{seconds:02d} now). Rate them in the Rate view, or continue without."
     )

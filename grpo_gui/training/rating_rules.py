@@ -7,6 +7,8 @@ from grpo_gui.training.config import TrainConfig
 
 HUMAN = "human"  # the kind and the name of the reward that people give
 
+AWAITING = "waits for ratings"  # in the sentence of a status that waits for people
+
 
 def has_human_reward(config: TrainConfig) -> bool:
     """Whether people's ratings are one of the rewards."""

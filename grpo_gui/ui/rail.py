@@ -1,11 +1,10 @@
 """The icon rail: one button a view, the settings at the bottom."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QFrame, QSizePolicy, QToolButton, QVBoxLayout
+from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QSizePolicy, QToolButton, QVBoxLayout
 
 from grpo_gui.ui import icons, theme, tokens
 from grpo_gui.ui.view_list import VIEWS, key_of
-from grpo_gui.ui.widgets.labels import Pill
 
 _MOST = 100  # a badge tells smaller numbers
 
@@ -24,7 +23,7 @@ class Rail(QFrame):
         column.setSpacing(4)
         self._group = QButtonGroup(self)
         self.buttons: dict[str, QToolButton] = {}
-        self._badges: dict[str, Pill] = {}
+        self._badges: dict[str, QLabel] = {}
         for name, text in VIEWS:
             button = _rail_button(name, text, f"{text} ({key_of(name)})")
             button.setCheckable(True)
@@ -48,13 +47,13 @@ class Rail(QFrame):
         """Tell on a button how much awaits the user; 0 takes the badge away."""
         badge, button = self._badges.get(name), self.buttons[name]
         if badge is None:
-            badge = self._badges[name] = Pill("", "accent")
-            badge.setParent(button)
+            badge = self._badges[name] = QLabel(button)
+            badge.setObjectName("badge")
             badge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
             theme.follow(badge, lambda: badge.setFont(theme.font(10, 600)))
-        badge.set_state(str(count) if count < _MOST else f"{_MOST - 1}+", "accent")
+        badge.setText(str(count) if count < _MOST else f"{_MOST - 1}+")
         badge.adjustSize()
-        badge.move(button.width() - badge.width() - 2, 1)
+        badge.move(button.width() - badge.width() - 1, 1)
         badge.setVisible(count > 0)
         title = dict(VIEWS)[name]
         button.setAccessibleName(f"{title}, {count} waiting" if count else title)

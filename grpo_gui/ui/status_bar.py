@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 from grpo_gui.events import Event, RunStarted, RunStatus, StepCompleted, TrainerStatus
 from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.store.records import RunRecord
+from grpo_gui.training.rating_rules import AWAITING
 from grpo_gui.ui.formatting import count, number
 from grpo_gui.ui.lateness import LatenessMeter
 from grpo_gui.ui.view_list import all_keys
@@ -119,7 +120,7 @@ class StatusBar(QStatusBar):
         self._set(self.device, run.device if run is not None else self._workspace.settings.device)
         self._set(self.completions, f"{count(run.completions if run is not None else 0)} completions")
         status = self._workspace.status
-        if status is not None and status.status is RunStatus.WAITING:
+        if status is not None and status.status is RunStatus.WAITING and AWAITING not in status.message:
             self._set(self.database, f"database busy: {status.message}", "warn")
         else:
             self._set(self.database, "database ok" if self._workspace.runs else "database new")

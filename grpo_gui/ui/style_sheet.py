@@ -71,6 +71,7 @@ QFrame[look="panel"] { background: $win; border: none; border-right: 1px solid $
 QFrame#segments { background: $sunken; border: 1px solid $line; border-radius: 4px; }
 QFrame[look="remedy"] { background: $soft; border: none; border-radius: 6px; }
 QFrame#chip { background: $soft; border-radius: 4px; }
+QLabel#badge { background: $accent; color: $onaccent; border-radius: 7px; padding: 1px 4px; }
 QLabel#keycap { background: $surface; color: $text2; border: 1px solid $line2; border-radius: 4px; padding: 1px 5px; }
 """
 

@@ -1,4 +1,4 @@
-"""What an answer says differently from the most common one, word by word."""
+"""What an answer says differently from the most common one, word by word; sign by sign where there are few."""
 
 import re
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 _SIGNS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"  # written without blanks: each sign is compared alone
 _TOKEN = re.compile(rf"[{_SIGNS}]|(?:(?![{_SIGNS}])\w)+|[^\w\s]")
 _SIGN = re.compile(f"[{_SIGNS}]")
+_FEW_WORDS = 2
 _MOST_WORDS = 2_000  # two longer texts are not compared: it would take longer than a person waits
 LEAST_SHARED = 0.5
 
@@ -24,6 +25,8 @@ class Difference:
 def difference(common: str, other: str) -> Difference:
     """Compare `other` with `common`; spans are given only where more than half of the words are shared."""
     first, second = _words(common), _words(other)
+    if max(len(first), len(second)) <= _FEW_WORDS:  # numbers, formulas, single words: sign by sign
+        first, second = _signs(common), _signs(other)
     if not first or not second or len(first) > _MOST_WORDS or len(second) > _MOST_WORDS:
         return Difference(None, 0.0)
     matcher = SequenceMatcher(None, [common[a:b] for a, b in first], [other[a:b] for a, b in second], autojunk=False)
@@ -43,6 +46,10 @@ def length_text(text: str) -> str:
         return f"{count} character{'' if count == 1 else 's'}"
     count = sum(text[start].isalnum() for start, _ in _words(text))
     return f"{count} word{'' if count == 1 else 's'}"
+
+
+def _signs(text: str) -> list[Span]:
+    return [(place, place + 1) for place, sign in enumerate(text) if not sign.isspace()]
 
 
 def _words(text: str) -> list[Span]:

@@ -51,10 +51,10 @@ class RatingLibrary:
         newest = reader.newest_step(self.run_id) or 0
         if newest < self.newest_step:  # resumed from an earlier step: what came after was replaced
             self.groups = {ref: group for ref, group in self.groups.items() if ref.step <= newest}
-            self.newest_step = newest
-        after = max(self.newest_step, newest - NEWEST_STEPS)
-        if newest > after:
-            self.groups |= {group.ref: group for group in reader.ratable_groups(self.run_id, after)}
+        # Beyond the newest complete step lie the groups of an update that waits for ratings.
+        read = max((ref.step for ref in self.groups), default=0)
+        after = max(read, newest - NEWEST_STEPS)
+        self.groups |= {group.ref: group for group in reader.ratable_groups(self.run_id, after)}
         self.newest_step = newest
         # What became of older entries may have changed too; there are few of them.
         self.log = RatingLog(reader.group_ratings(self.run_id))

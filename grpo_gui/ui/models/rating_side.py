@@ -48,6 +48,7 @@ class RatingPicture:
     checks: tuple[Check, ...]
     curve: TauCurve
     pace: float | None
+    has_program: bool  # the run has another reward than the human one
 
 
 def rating_picture(
@@ -65,6 +66,7 @@ def rating_picture(
         checks=checks(rater_quality(log, rater)),
         curve=curve,
         pace=pace(log, rater, time.time()),
+        has_program=not rules.is_alone,
     )
 
 

@@ -1,6 +1,5 @@
 """How the selected run uses ratings: what its config says, what was changed since, and whether an update waits."""
 
-import time
 from dataclasses import replace
 from functools import partial
 
@@ -12,14 +11,15 @@ from grpo_gui.rating.progress import RatingRules
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.rating_rules import has_human_reward, rating_rules
-from grpo_gui.ui.formatting import duration
+from grpo_gui.training.rating_rules import AWAITING, has_human_reward, rating_rules
 from grpo_gui.ui.workspace import Workspace
 
 # Of a run that does not learn from ratings: any of its groups can be rated.
 _UNUSED = RatingRules(
     "offline", 0.0, False, False, quorum=1, max_age=1, late_share=0.25, prompts_per_step=1, num_generations=1
 )
+
+Changes = tuple[int, str | None, bool | None]  # run id, mode and shrink, None where they are as the config says
 
 
 class RatingUse(QObject):
@@ -36,7 +36,6 @@ class RatingUse(QObject):
         self._mode: str | None = None  # as it was changed last; None: as the config says
         self._shrinks: bool | None = None
         self._awaits = False
-        self._since_s = 0.0
         workspace.run_selected.connect(self._select)
         workspace.run_updated.connect(self._update)
         workspace.events.connect(self._take_events)
@@ -71,9 +70,7 @@ class RatingUse(QObject):
     def waiting_text(self) -> str:
         """What the update waits for and how long already; empty when it does not."""
         run = self._workspace.run
-        if not self._awaits or run is None:
-            return ""
-        return f"{run.message} It has waited for {duration(time.time() - self._since_s)}."
+        return run.message if self._awaits and run is not None else ""
 
     def set_mode(self, mode: str) -> None:
         """Use ratings in another way from the next step on."""
@@ -109,22 +106,22 @@ class RatingUse(QObject):
             self._run_id, self._mode, self._shrinks = run_id, None, None
             self._config = self._workspace.selected_config()
             if self.has_human:
-                self._workspace.read(partial(_mode_of, run_id=run_id), self._take_mode)
+                self._workspace.read(partial(_changes_of, run_id=run_id), self._take_changes)
         if run is not None:
             self._update(run)
         self.changed.emit()
 
     def _update(self, run: RunRecord) -> None:
-        awaits = run.status is RunStatus.WAITING and self.has_human and self.rules.mode == "wait"
+        awaits = run.status is RunStatus.WAITING and AWAITING in run.message
         if awaits != self._awaits:
-            self._awaits, self._since_s = awaits, time.time()
+            self._awaits = awaits
             self.awaits_changed.emit()
             self.changed.emit()
 
-    def _take_mode(self, answer: tuple[int, str | None]) -> None:
-        run_id, mode = answer
-        if run_id == self._run_id and mode is not None:
-            self._mode = mode
+    def _take_changes(self, answer: Changes) -> None:
+        run_id, mode, shrinks = answer
+        if run_id == self._run_id:
+            self._mode, self._shrinks = self._mode or mode, shrinks if self._shrinks is None else self._shrinks
             self.changed.emit()
 
     def _take_events(self, events: list[Event]) -> None:
@@ -137,5 +134,7 @@ class RatingUse(QObject):
         self.changed.emit()
 
 
-def _mode_of(reader: StoreReader, run_id: int) -> tuple[int, str | None]:
-    return run_id, reader.rating_mode(run_id)
+def _changes_of(reader: StoreReader, run_id: int) -> Changes:
+    """What was changed since the run began."""
+    shrinks = [change.new for change in reader.changes(run_id) if change.name == "rating_shrink"]
+    return run_id, reader.rating_mode(run_id), bool(shrinks[-1]) if shrinks else None

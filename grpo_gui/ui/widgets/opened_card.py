@@ -53,7 +53,7 @@ class OpenedCard(Card):
             self._timer.stop()
             return
         self.model.show_rows(opened.rows)
-        self.agreement.setText(agreement_text(opened.tau))
+        self.agreement.setText(agreement_text(opened))
         self._show_time()
         self._timer.start()
 
@@ -99,9 +99,12 @@ class OpenedCard(Card):
         return self._opened.bounds if self._opened is not None else (0.0, 1.0)
 
 
-def agreement_text(tau: float | None) -> str:
-    """How well two orders of one group go together, in words."""
+def agreement_text(opened: OpenedGroup) -> str:
+    """How well the two orders of one group go together, in words."""
+    tau = opened.tau
+    if all(row.program is None for row in opened.rows):
+        return "the program gave no reward"
     if tau is None:
-        return "one of you told none apart"
+        return "you or the program told none apart"
     words = "agree" if tau > _AGREE else "disagree" if tau < _DIFFER else "go your own ways"
     return f"you and the program {words} here: tau {number(tau)}"

@@ -102,7 +102,7 @@ class RateSide(QFrame):
             progress.last_used_step,
             picture.pace,
         )
-        self.tau.show_curve(picture.curve)
+        self.tau.show_curve(picture.curve, has_program=picture.has_program)
         self._show_checks(picture.checks)
 
     def show_told(self, sentence: str, went_well: bool) -> None:

@@ -15,6 +15,7 @@ from grpo_gui.ui.widgets.labels import label
 
 EXPLAINED = "Kendall tau by step, audit sample only. A falling line is the alarm for a reward that is being gamed."
 NOTHING_YET = "Shows once groups of the audit sample, a tenth drawn at random, are rated."
+NO_PROGRAM = "Your ratings are the only reward of this run, so there is nothing to compare them with."
 _TOOLTIP = (
     "Kendall's tau-b between your order of a group's answers and the program's: 1 the same, 0 none, \u22121 reversed. "
     "Only groups drawn at random count: those chosen because you might disagree would paint it too dark."
@@ -50,11 +51,11 @@ class TauPlot(QWidget):
         self.plot.hide()
         theme.follow(self, self._restyle)
 
-    def show_curve(self, curve: TauCurve) -> None:
-        """Show other points, by rising step; none hide the plot."""
+    def show_curve(self, curve: TauCurve, *, has_program: bool) -> None:
+        """Show other points, by rising step; none hide the plot. `has_program`: the run has another reward."""
         count = len(curve.steps)
         self.plot.setVisible(count > 0)
-        self.note.setText(EXPLAINED if count else NOTHING_YET)
+        self.note.setText(EXPLAINED if count else NOTHING_YET if has_program else NO_PROGRAM)
         self.value.setText("")
         if not count:
             return

@@ -228,7 +228,7 @@ def test_that_only_what_differs_from_the_most_common_answer_is_marked():
 def test_that_nothing_is_marked_where_little_is_shared():
     assert difference("one two three four", "five six three seven").spans is None
     assert difference("", "something").spans is None
-    assert difference("one two", "one three").spans is None  # half is not more than half
+    assert difference("one two six ten", "one two four nine").spans is None  # half is not more than half
 
 
 def test_that_chinese_is_compared_sign_by_sign():
@@ -246,3 +246,9 @@ def test_that_the_most_common_answer_is_the_one_compared_with():
     assert [first.text[start:end] for start, end in first.differs] == ["d"]
     far = laid_out(group("a b c d", "x y z", "x y z"), (0, 1, 1))
     assert far.slots[0].footnote == "shares little with 2"
+
+
+def test_that_numbers_are_compared_sign_by_sign():
+    found = difference("1138", "11389")
+    assert ["11389"[start:end] for start, end in found.spans] == ["9"]
+    assert difference("1138", "2249").spans is None

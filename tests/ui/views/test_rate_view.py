@@ -26,6 +26,7 @@ from grpo_gui.ui.workspace import Workspace
 from tests.ui.fakes import FakeHandle, FakeLauncher, completion, step_completed
 from tests.ui.stored_run import stored_run
 
+WAITS = "Step 31 waits for ratings: 0 of its 8 groups are rated, 2 are needed."
 TEXTS = ("the sky is blue", "the sky is green today", "apples", "the sky is blue", "pears and plums")
 HUMAN = TrainConfig(
     num_generations=len(TEXTS),
@@ -483,9 +484,9 @@ def test_that_a_trainer_hears_of_mode_shrink_and_continue(qtbot, stored, reader,
     view.show()
     view.side.mode.choose("wait")
     view.side.shrink.click()
-    pump.put(TrainerStatus(run_id, RunStatus.WAITING, 30, "The update of step 31 waits for 2 more ratings."))
+    pump.put(TrainerStatus(run_id, RunStatus.WAITING, 30, WAITS))
     pump.drain()
-    assert view.side.waiting.text().startswith("The update of step 31 waits for 2 more ratings.")
+    assert view.side.waiting.text().startswith(WAITS)
     qtbot.mouseClick(view.side.go_on, Qt.MouseButton.LeftButton)
     assert handle.commands == [SetRatingMode("wait"), SetRatingShrink(False), ContinueWithout()]
     pump.put(TrainerStatus(run_id, RunStatus.RUNNING, 31))
