@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from grpo_gui.cli.options import chosen_database, database_option
-from grpo_gui.cli.runs import import_database, is_database
+from grpo_gui.cli.runs import import_database
 from grpo_gui.outside.importing import ImportReport, Progress, import_path
+from grpo_gui.store.run_files import is_database
 from grpo_gui.store.writer import StoreWriter
 
 

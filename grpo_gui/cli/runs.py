@@ -15,7 +15,6 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.run_files import TakenIn, take_in
 from grpo_gui.store.writer import StoreWriter
 
-_DATABASE_HEAD = b"SQLite format 3\0"
 _ENDINGS = "\n\n".join(f"{ending}  {meaning}" for ending, meaning in KINDS.items())
 
 
@@ -45,14 +44,6 @@ def export(context: click.Context, run: tuple[str, ...], target: Path, database:
     _clear()
     some = f"Run {run_ids[0]} is" if len(run_ids) == 1 else f"Runs {', '.join(map(str, run_ids))} are"
     click.echo(f"{some} in {target}: {KINDS[target.suffix.lower()]} ({_size(target)}).")
-
-
-def is_database(path: Path) -> bool:
-    """True for a file that begins like a database."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_DATABASE_HEAD)) == _DATABASE_HEAD
 
 
 def import_database(path: Path, target: Path) -> list[str]:

@@ -17,6 +17,8 @@ from grpo_gui.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
 T = TypeVar("T")
 
+_DATABASE_HEAD = b"SQLite format 3\0"
+
 Progress = Callable[[int, int], None]
 Cancelled = Callable[[], bool]
 
@@ -37,6 +39,14 @@ class TakenIn:
 
     new: tuple[int, ...]
     known: tuple[str, ...]
+
+
+def is_database(path: Path) -> bool:
+    """True for a file that begins like a database."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_DATABASE_HEAD)) == _DATABASE_HEAD
 
 
 def write_run_file(database: Path, run_id: int, target: Path, progress: Progress, cancelled: Cancelled) -> bool:

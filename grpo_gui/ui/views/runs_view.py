@@ -127,6 +127,7 @@ class RunsView(QWidget):
         self.tabs.changed.connect(self._arrange)
         self.empty.clicked.connect(workspace.new_run_requested)
         workspace.runs_changed.connect(self._runs_changed)
+        workspace.closing.connect(self.card.strip.cancel)
         self.card.filter_changed.connect(self._show_rows)
         self.card.asked.connect(lambda name: self.actions_.do(name, self.card.table.selected))
         self.card.table.overlay_toggled.connect(self.toggle)
