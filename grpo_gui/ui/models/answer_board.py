@@ -143,8 +143,8 @@ class AnswerBoard:
         if not any(answer.can_be_rated for answer in self.answers):
             return "no model answered, so nothing can be rated"
         open_ = [answer.letter for answer in self.answers if answer.is_open]
-        if not open_ and self.is_complete:
-            return "Enter submits, then the names are shown"
+        if not open_:
+            return self.against_submitting() or "Enter submits, then the names are shown"
         return "names are shown when all are rated"
 
     def _set(self, stars: int | None, *, is_skipped: bool) -> None:

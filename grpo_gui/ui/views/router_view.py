@@ -88,7 +88,7 @@ class RouterView(QWidget):
         self._panes.setObjectName("router")
         self._panes.setHandleWidth(tokens.GAP)
         self._panes.setChildrenCollapsible(False)
-        for widget, stretch in ((self._top, 0), (self.answers, 2), (lower, 5)):
+        for widget, stretch in ((self._top, 0), (self.answers, 1), (lower, 6)):
             self._panes.addWidget(widget)
             self._panes.setStretchFactor(self._panes.count() - 1, stretch)
         self._panes.setSizes([theme.px(226), theme.px(180), theme.px(380)])

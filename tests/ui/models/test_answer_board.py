@@ -61,6 +61,16 @@ def test_that_the_last_rating_stays_where_it_is(board):
     assert board.stars() == {answer.model: stars for answer, stars in zip(board.answers, (5, 4, 3, 2), strict=True)}
 
 
+def test_that_what_is_still_coming_is_named_once_the_rest_is_rated(board):
+    for letter in "ACD":
+        tell(board, letter)
+    for _ in range(4):
+        board.rate(3)
+    assert board.hint() == "B is still coming; Esc stops what is under way."
+    tell(board, "B")
+    assert board.hint() == "Enter submits, then the names are shown"
+
+
 def test_that_undo_takes_back_ratings_and_skips_in_turn(board):
     finish(board)
     board.rate(5)
