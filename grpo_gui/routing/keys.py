@@ -2,6 +2,7 @@
 
 import os
 import re
+from contextlib import suppress
 
 from grpo_gui.errors import BadInputError, GrpoGuiError, MissingExtraError
 from grpo_gui.routing.answers import NoAnswerError
@@ -46,6 +47,16 @@ def keep_key(endpoint_url: str, key: str) -> str:
             "The system's keyring cannot be used here; put the key into an environment variable and name that instead."
         ) from error
     return IN_KEYRING
+
+
+def forget_key(endpoint_url: str) -> None:
+    """Take the key of an endpoint out of the keyring, if it is there and the keyring lets us."""
+    with suppress(ImportError):
+        import keyring
+        from keyring.errors import KeyringError
+
+        with suppress(KeyringError, OSError, RuntimeError):
+            keyring.delete_password(SERVICE, endpoint_url)
 
 
 def find_key(endpoint_url: str, key_source: str) -> str:

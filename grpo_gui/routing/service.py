@@ -27,7 +27,7 @@ from grpo_gui.routing.builtin_models import Shelf
 from grpo_gui.routing.candidate import CandidateState
 from grpo_gui.routing.endpoints import checked_url, import_client
 from grpo_gui.routing.given_answers import GivenAnswers
-from grpo_gui.routing.keys import keep_key, variable_source
+from grpo_gui.routing.keys import IN_KEYRING, forget_key, keep_key, variable_source
 from grpo_gui.routing.model_list import ENDPOINT, SHIPPED, SNAPSHOT, ModelList
 from grpo_gui.routing.network_trainer import NetworkTrainer
 from grpo_gui.routing.query_class import context_of
@@ -257,14 +257,18 @@ class RouterService:
         self._add(RouterModelAdded(name.strip(), ENDPOINT, model.strip(), url, source, cost))
 
     def remove_model(self, name: str) -> None:
-        """Do not ask a model any more; its history stays, also if it is added again.
+        """Do not ask a model any more; its history stays, also if it is added again. A key that no model needs goes.
 
         Raises:
             BadInputError: there is no such model.
         """
-        if name not in self._policy.state.models:
+        model = self._policy.state.models.get(name)
+        if model is None:
             raise BadInputError(f"There is no model named {name!r} to remove.")
         self._policy.record(RouterModelRemoved(name))
+        left = ((each.endpoint_url, each.key_source) for each in self._policy.state.models.values())
+        if model.key_source == IN_KEYRING and (model.endpoint_url, IN_KEYRING) not in left:
+            forget_key(model.endpoint_url)
         self._models_changed()
 
     def rename_model(self, old: str, new: str) -> None:

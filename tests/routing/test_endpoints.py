@@ -174,6 +174,20 @@ def test_that_a_key_goes_to_the_keyring_and_comes_from_there(opened, ask, server
     assert "holds no key" in ask("Which?")[1]["far"].sentence
 
 
+def test_that_a_key_leaves_the_keyring_with_the_last_model_that_needs_it(opened, server, monkeypatch):
+    keyring = pytest.importorskip("keyring", reason="needs the router extra")
+    kept = {}
+    monkeypatch.setattr(keyring, "set_password", lambda *entry: kept.__setitem__(entry[:2], entry[2]))
+    monkeypatch.setattr(keyring, "get_password", lambda *entry: kept.get(entry))
+    monkeypatch.setattr(keyring, "delete_password", lambda *entry: kept.pop(entry))
+    opened.service.add_endpoint("one", server.url("good"), "m", key=KEY)
+    opened.service.add_endpoint("two", server.url("good"), "n", key=KEY)
+    opened.service.remove_model("one")
+    assert len(kept) == 1
+    opened.service.remove_model("two")
+    assert kept == {}
+
+
 def test_that_a_system_without_a_keyring_says_what_else_to_do(opened, server, monkeypatch):
     keyring = pytest.importorskip("keyring", reason="needs the router extra")
 

@@ -10,6 +10,8 @@ from grpo_gui.router_events import RouterAnswered, RouterDecided, RouterRated, R
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records_router import DecisionQuery
 from grpo_gui.tasks.making import make_task
+from tests.snapshots.samples import make_snapshot
+from tests.training.fakes import make_tiny_model
 
 SORT = make_task("sort", min_size=8, max_size=9)
 ADD = make_task("add", min_size=3, max_size=3)
@@ -161,6 +163,24 @@ def test_that_a_folder_that_is_gone_is_shown_as_dead_and_not_asked(opened, ask, 
     assert dead.state == "dead"
     assert dead.sentence == ended["mine"].sentence
     assert "mine" not in ask("Sort the digits: 21", count=4)[0].candidates
+
+
+def test_that_a_snapshot_of_a_run_is_asked_and_a_damaged_one_is_dead(opened, ask, tmp_path):
+    model = make_tiny_model(tmp_path / "tiny")
+    snapshot = make_snapshot(tmp_path / "a", model).path
+    opened.service.begin()
+    opened.service.add_folder("mine", str(snapshot))
+    decided, ended = ask("Sort the digits: 21", count=4)
+    assert ended["mine"].state == "done"
+    assert 0 < ended["mine"].tokens <= 16
+    opened.service.rate(decided.decision, {"mine": 1})
+    opened.reopen()
+    weights = snapshot / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4])
+    assert ask("Sort the digits: 21", count=4)[1]["mine"].state == "failed"
+    (dead,) = (health for health in opened.service.models.all() if health.state == "dead")
+    assert (dead.model.name, dead.model.kind) == ("mine", "snapshot")
+    assert "model.safetensors" in dead.sentence
 
 
 def test_that_the_name_of_a_model_must_be_new_and_the_folder_there(opened, tmp_path):
