@@ -46,6 +46,11 @@ def audit_log(state: RouterState) -> list[tuple[RouterDecided, LoggedDecision]]:
     return [(state.decisions[number], _logged(state, state.decisions[number], rewards[number])) for number in rewards]
 
 
+def audited(state: RouterState) -> int:
+    """How many rated decisions judge the candidate."""
+    return len({event.decision for event in state.groups if is_audit(event.decision)})
+
+
 def _logged(state: RouterState, decision: RouterDecided, rewards: dict[str, float]) -> LoggedDecision:
     columns = {model: column for column, model in enumerate(decision.candidates)}
     return LoggedDecision(

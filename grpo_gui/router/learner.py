@@ -128,8 +128,8 @@ class NetworkLearner:
         if self._network is None or len(log) < LEAST_DECISIONS:
             nothing = Estimate(float("nan"), float("nan"), float("nan"))
             return Verdict(nothing, None, None, len(log), False, None)
-        ours = [softmax(w) for w in _with_offsets(table, self.scorer(), decisions)]
-        theirs = [softmax(w) for w in _with_offsets(table, active, decisions)]
+        ours = [softmax(w) for w in self._with_offsets(table, self.scorer(), decisions)]
+        theirs = [softmax(w) for w in self._with_offsets(table, active, decisions)]
         difference = doubly_robust_terms(log, ours) - doubly_robust_terms(log, theirs)
         gain = bootstrap(difference, seed=seed)
         per_decision = self._ratings_per_decision()
@@ -165,6 +165,19 @@ class NetworkLearner:
     def _ratings_per_decision(self) -> float:
         groups = self.policy.state.groups
         return sum(len(group.ratings) for group in groups) / max(len({group.decision for group in groups}), 1)
+
+    def _with_offsets(
+        self, rows: list[Float64Array], scorer: Scorer | None, decisions: list[RouterDecided]
+    ) -> list[Float64Array]:
+        if scorer is None:
+            return rows
+        if scorer.features != self.config.features:
+            return [row + scorer.offsets(d.query, d.candidates) for row, d in zip(rows, decisions, strict=True)]
+        kept = (self._features([(d.decision, d.query)]) for d in decisions)
+        return [
+            row + scorer.offsets_of(features, d.candidates)[0]
+            for row, d, features in zip(rows, decisions, kept, strict=True)
+        ]
 
     def _prepare(
         self, groups: list[TrainingGroup]
@@ -254,14 +267,6 @@ def _metrics(
         "grad_norm": result.grad_norm,
         "learning_rate": config.learning_rate,
     }
-
-
-def _with_offsets(
-    rows: list[Float64Array], scorer: Scorer | None, decisions: list[RouterDecided]
-) -> list[Float64Array]:
-    if scorer is None:
-        return rows
-    return [row + scorer.offsets(d.query, d.candidates) for row, d in zip(rows, decisions, strict=True)]
 
 
 def _ratings_needed(gain: Estimate, decisions: int, ratings_per_decision: float) -> int | None:

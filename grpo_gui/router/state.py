@@ -39,7 +39,9 @@ POOLED = ""  # a class name that no query has: beliefs over all classes
 
 
 class Scorer(Protocol):
-    """What a promoted network does for the policy; free of torch."""
+    """What a promoted network does for the policy; free of torch. `features` names how it sees queries."""
+
+    features: str
 
     def offsets(self, query: str, models: tuple[str, ...]) -> Float64Array:
         """What to add to the table's weights for a query, one number a model; 0 for a model it does not know."""

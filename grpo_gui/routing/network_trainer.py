@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from grpo_gui.errors import BadInputError, GrpoGuiError
 from grpo_gui.events import Event, RunFailed, RunStarted, RunStatus, TrainerStatus
 from grpo_gui.router.features import feature_source
-from grpo_gui.router.groups import audit_log, training_groups
+from grpo_gui.router.groups import audited, training_groups
 from grpo_gui.router.network_config import NetworkConfig
 from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router.replay import replay
@@ -79,7 +79,8 @@ class NetworkTrainer:
 
     def wake(self) -> None:
         """There may be something new to learn from."""
-        self._idle.clear()
+        if self._thread.is_alive():
+            self._idle.clear()
         self._wake.set()
 
     def wait_idle(self, timeout_s: float) -> bool:
@@ -99,8 +100,8 @@ class NetworkTrainer:
         """Where the network stands now."""
         steps = 0 if self._learner is None else self._learner.steps
         with self._policy.lock:
-            mode, audited = self._policy.state.mode, len(audit_log(self._policy.state))
-        sentence = self._failure or candidate_sentence(steps, self._verdict, mode, audited)
+            mode, judges = self._policy.state.mode, audited(self._policy.state)
+        sentence = self._failure or candidate_sentence(steps, self._verdict, mode, judges)
         features = NetworkConfig().features if self._learner is None else self._learner.config.features
         return CandidateState(steps, self._verdict, self._run_id, sentence, features)
 
@@ -233,13 +234,12 @@ class NetworkTrainer:
         if learner is None:
             return
         with self._policy.lock:
-            audited = len(audit_log(self._policy.state))
-            mode = self._policy.state.mode
+            mode, judges = self._policy.state.mode, audited(self._policy.state)
         with self._busy:
             self._verdict = learner.verdict()
-            due = audited >= max(self._checked_on * CHECK_EVERY, self._checked_on + LEAST_MORE)
+            due = judges >= max(self._checked_on * CHECK_EVERY, self._checked_on + LEAST_MORE)
             if due and self._verdict.candidate is not None:
-                self._checked_on = audited
+                self._checked_on = judges
                 if self._verdict.gain.low > LEAST_GAIN and mode == LEARN:
                     learner.promote(self._verdict)
                     self._verdict = learner.verdict()
