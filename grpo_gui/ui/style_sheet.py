@@ -107,6 +107,7 @@ QPushButton[look="grade"]:checked:disabled { background: $soft; color: $softtext
 QPushButton[look="chip"] { background: transparent; border: 1px solid transparent; color: $softtext; min-height: @16;
   padding: 0 2px; }
 QPushButton[look="chip"]:focus { border-color: $accent; }
+QPushButton#score { padding: 0; min-height: @18; }
 QToolButton { background: transparent; color: $text; border: 1px solid transparent; border-radius: 4px;
   padding: 3px 6px; font-weight: 500; }
 QToolButton:hover { background: $sunken; }

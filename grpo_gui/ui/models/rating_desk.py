@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.rating.progress import RatingRules, editing_sentence
 from grpo_gui.rating_events import RatingEvent, StoredRating
@@ -23,6 +23,7 @@ from grpo_gui.ui.models.rating_writing import Given, RatingWriter
 from grpo_gui.ui.workspace import Workspace
 
 AT_HAND = 4  # groups that are ready before they are wanted
+_AFTER_PAINTING_MS = 80
 DEFAULT_RATER = "me"
 OPENED = "You have seen the program's rewards of this group, so it no longer counts for the comparison with them."
 
@@ -264,7 +265,8 @@ class RatingDesk(QObject):
 
     def _stored(self) -> None:
         self.stored.emit()
-        self.look()
+        # The next group is painted first: reading beside it would take the interpreter away from the painting.
+        QTimer.singleShot(_AFTER_PAINTING_MS if self._ready else 0, self, self.look)
 
     def _refused(self, given: Given) -> None:
         """A rating that the disk did not take comes back to be rated."""

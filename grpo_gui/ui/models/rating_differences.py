@@ -19,7 +19,7 @@ class Difference:
     """`spans` are the places (start, end) in the other text; None when too little is shared to mark anything."""
 
     spans: tuple[Span, ...] | None
-    shared: float  # share of the words of both that are the same and in the same order, 0 to 1
+    shared: float  # share of the words of both that the other has too, in whatever order, 0 to 1
 
 
 def difference(common: str, other: str) -> Difference:
@@ -30,9 +30,7 @@ def difference(common: str, other: str) -> Difference:
     if not first or not second or len(first) > _MOST_WORDS or len(second) > _MOST_WORDS:
         return Difference(None, 0.0)
     matcher = SequenceMatcher(None, [common[a:b] for a, b in first], [other[a:b] for a, b in second], autojunk=False)
-    if matcher.quick_ratio() <= LEAST_SHARED:  # an upper bound, and quick
-        return Difference(None, matcher.quick_ratio())
-    shared = matcher.ratio()
+    shared = matcher.quick_ratio()
     if shared <= LEAST_SHARED:
         return Difference(None, shared)
     changed = [(low, high) for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal" and high > low]

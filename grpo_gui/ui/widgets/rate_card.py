@@ -58,7 +58,7 @@ class RateCard(QFrame):
         """Show what was said of the answer; `has_scores` offers the five buttons instead of a badge."""
         self.badge.set_state(badge, "accent")
         self.badge.setVisible(bool(badge) and not has_scores)
-        self.flag_tag.set_state(f"flagged: {tag}", "warn")
+        self.flag_tag.set_state(tag if has_scores else f"flagged: {tag}", "warn")
         self.flag_tag.setVisible(bool(tag))
         for value, button in enumerate(self.scores, 1):
             button.setVisible(has_scores)
