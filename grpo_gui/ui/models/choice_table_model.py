@@ -133,6 +133,8 @@ class ChoiceTableModel(QAbstractTableModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return _text(row, column)
+            case Qt.ItemDataRole.AccessibleTextRole if column is Column.BAR and row.known is not None:
+                return f"{number(row.known.probability_low)} to {number(row.known.probability_high)}"
             case Qt.ItemDataRole.ToolTipRole:
                 return row.sentence if column is Column.STATE and row.sentence else self.words(index.row())
             case Qt.ItemDataRole.TextAlignmentRole:
