@@ -86,7 +86,8 @@ class Learner:
         if ask_people is not None and progress.term is None:
             ask_people(progress)
         update = None
-        while update is None or progress.iteration < self.config.num_iterations:
+        iterations = self.config.num_iterations if progress.rollout.teaches else 1
+        while update is None or progress.iteration < iterations:
             probe = WeightProbe(self.policy.parameters()) if progress.iteration == 0 else None
             with self.clock.measure("update"):
                 update = inner_update(self.policy, self.optimizer, progress.rollout, self.config, checkpoint)
@@ -95,7 +96,7 @@ class Learner:
             progress.sums.merge(update.sums)
             progress.grad_norms.append(update.grad_norm)
             progress.iteration += 1
-            self.optimizer_step += 1
+            self.optimizer_step += progress.rollout.teaches
         return self._finish(progress, update)
 
     @property

@@ -63,6 +63,7 @@ class Rollout:
     tokens_in_batch: int  # of all masks
     metrics: dict[str, float]
     late: tuple[LateBatch, ...] = ()  # rated groups of earlier steps
+    teaches: bool = True  # False: people are asked, and neither they nor a program tell two completions apart
 
     @property
     def completions_in_batch(self) -> int:
@@ -149,6 +150,7 @@ def judge(
         + sum(int(batch.mask.sum()) for batch in late),
         metrics=metrics,
         late=late,
+        teaches=term is None or bool(advantages_PG.any()) or any(bool(one.any()) for one in of_late),
     )
 
 

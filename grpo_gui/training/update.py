@@ -64,7 +64,10 @@ def make_optimizer(policy: Policy, config: TrainConfig) -> torch.optim.AdamW:
 def inner_update(
     policy: Policy, optimizer: torch.optim.Optimizer, rollout: Rollout, config: TrainConfig, checkpoint: Checkpoint
 ) -> Update:
-    """Do one optimizer step on a rollout.
+    """Do one optimizer step on a rollout; one that does not teach is only measured.
+
+    Where nothing is rated yet all that is left is the pull of the KL term, which is nearly 0. Adam would make full
+    steps of its rounding errors and walk away from the model that waits to be taught.
 
     Raises:
         TrainingError: the loss or the gradient is not finite; the weights are as they were before.
@@ -74,11 +77,13 @@ def inner_update(
     results: list[tuple[Tensor, Tensor, LossResult]] = []
     for batch in micro_batches(len(rollout.prompt_ids), config.micro_batch_prompts):
         checkpoint()
-        logps, entropy, result = _forward(policy, rollout, config, batch)
-        torch.autograd.backward(result.loss)  # Tensor.backward is untyped
+        with torch.set_grad_enabled(rollout.teaches):
+            logps, entropy, result = _forward(policy, rollout, config, batch)
+        if rollout.teaches:
+            torch.autograd.backward(result.loss)  # Tensor.backward is untyped
         sums.add(result)
         results.append((logps.detach(), entropy, result))
-    late = [_learn_late(policy, rollout, batch, config) for batch in rollout.late]
+    late = [_learn_late(policy, rollout, batch, config) for batch in rollout.late if rollout.teaches]
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     grad_norm = _clip(parameters, config.max_grad_norm)
     loss = torch.stack([result.loss.detach() for result in (*(r for _, _, r in results), *late)]).sum()
@@ -86,7 +91,8 @@ def inner_update(
     if not (math.isfinite(loss_value) and math.isfinite(norm_value)):
         optimizer.zero_grad(set_to_none=True)
         raise TrainingError(_not_finite(policy, parameters, rollout, config, [result for _, _, result in results]))
-    optimizer.step()
+    if rollout.teaches:
+        optimizer.step()
     kls = [result.kl for _, _, result in results if result.kl is not None]
     return Update(
         sums=sums,
@@ -96,7 +102,7 @@ def inner_update(
         kl=torch.cat(kls),
         entropy=torch.cat([entropy for _, entropy, _ in results]),
         clipped=torch.cat([result.clipped for _, _, result in results]),
-        late=_late_measure(rollout.late, late),
+        late=_late_measure(rollout.late, late) if late else None,
     )
 
 
@@ -118,9 +124,7 @@ def _learn_late(policy: Policy, rollout: Rollout, batch: LateBatch, config: Trai
     return result
 
 
-def _late_measure(batches: tuple[LateBatch, ...], results: list[LossResult]) -> LateMeasure | None:
-    if not batches:
-        return None
+def _late_measure(batches: tuple[LateBatch, ...], results: list[LossResult]) -> LateMeasure:
     mask = torch.cat([batch.mask.reshape(-1) for batch in batches])
     ratio = torch.cat([result.ratio.reshape(-1) for result in results])[mask]
     clipped = torch.cat([result.clipped.reshape(-1) for result in results])[mask] != 0
