@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -28,7 +29,7 @@ def row(run_id=1, spark=(), notes=(), **changes):
 
 def test_that_every_style_is_another_one_and_neighbours_differ_in_colour():
     assert len(set(STYLES)) == len(STYLES) == 18
-    assert all(a.color != b.color for a, b in zip(STYLES, STYLES[1:], strict=False))
+    assert all(a.color != b.color for a, b in pairwise(STYLES))
     assert style_of(18) == style_of(0)
 
 
