@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from grpo_gui.handover.options import MAX_ROWS
 from grpo_gui.training.config import TrainConfig
 
 TRL_EPS = 1e-4
@@ -46,6 +47,8 @@ def _held_out(config: TrainConfig) -> Iterator[str]:
 
 
 def _data(config: TrainConfig) -> Iterator[str]:
+    if config.steps * config.prompts_per_step > MAX_ROWS:
+        yield f"{MAX_ROWS} problems are drawn before the start, and TRL goes through them again and again."
     if config.task == "file":
         yield "Prompts that are too long for the model are not cut."
 

@@ -6,6 +6,7 @@ from typing import Any
 from grpo_gui.handover.placement import Placement
 from grpo_gui.training.config import TrainConfig
 
+MAX_ROWS = 50_000
 EVAL_COMPLETIONS = 64  # at once on a process
 
 Options = dict[str, Any]
@@ -50,8 +51,8 @@ def current_names(options: Options, known: Collection[str]) -> Options:
 
 
 def train_rows(config: TrainConfig) -> int:
-    """Rows of training data that the run uses: a prompt for each group."""
-    return config.steps * config.prompts_per_step
+    """Rows of training data, drawn before the start: a prompt for each group, but not more than MAX_ROWS."""
+    return min(config.steps * config.prompts_per_step, MAX_ROWS)
 
 
 def _batch(config: TrainConfig, place: Placement) -> Options:

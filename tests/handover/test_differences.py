@@ -34,7 +34,7 @@ def test_that_each_way_of_rating_has_its_own_sentence():
 
 
 def test_that_what_else_is_left_out_is_said():
-    config = replace(PLAIN, save_best=True, eval_steps=5, temperature=0.7, task="file", prompt_file="a.jsonl")
-    found = " ".join(differences(config))
-    for part in ("(save_best)", "sampled at temperature 0.7", "not how many answers are right", "are not cut"):
+    config = replace(PLAIN, steps=10_000, save_best=True, eval_steps=5, temperature=0.7)
+    found = " ".join(differences(replace(config, task="file", prompt_file="a.jsonl")))
+    for part in ("(save_best)", "sampled at temperature 0.7", "not how many answers are right", "are not cut", "50000"):
         assert part in found

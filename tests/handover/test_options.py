@@ -43,6 +43,7 @@ def test_that_only_a_processor_that_was_asked_for_is_named():
 
 def test_that_there_is_a_row_for_each_group():
     assert train_rows(replace(CONFIG, steps=7, prompts_per_step=3)) == 21
+    assert train_rows(replace(CONFIG, steps=100_000)) == 50_000
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=lambda preset: preset.name)
