@@ -70,20 +70,7 @@ class RouterView(QWidget):
         self._top_row.setSpacing(tokens.GAP)
         self._top_row.addWidget(self.query, 3)
         self._top_row.addWidget(self.choice, 7)
-        self._below = QStackedWidget()
-        for page in (self.learned, self.history, self.models):
-            self._below.addWidget(page)
-        lower = QWidget()
-        column = QVBoxLayout(lower)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(4)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(0, 0, 0, 0)
-        bar.setSpacing(8)
-        bar.addWidget(self.tabs)
-        bar.addWidget(self.notice, 1)
-        column.addLayout(bar)
-        column.addWidget(self._below, 1)
+        lower = self._lay_out_lower()
         self._panes = QSplitter(Qt.Orientation.Vertical)
         self._panes.setObjectName("router")
         self._panes.setHandleWidth(tokens.GAP)
@@ -107,6 +94,23 @@ class RouterView(QWidget):
         box.addWidget(self._pages)
         self.setMinimumSize(theme.px(420), theme.px(300))
         self.setFocusProxy(self.query.field)
+
+    def _lay_out_lower(self) -> QWidget:
+        self._below = QStackedWidget()
+        for page in (self.learned, self.history, self.models):
+            self._below.addWidget(page)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(8)
+        bar.addWidget(self.tabs)
+        bar.addWidget(self.notice, 1)
+        lower = QWidget()
+        column = QVBoxLayout(lower)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        column.addLayout(bar)
+        column.addWidget(self._below, 1)
+        return lower
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put query and models side by side where there is room."""
