@@ -18,6 +18,11 @@ from grpo_gui.rating_events import RatingEvent, StoredRating
 from grpo_gui.store.reader import StoreReader
 
 _MOST_BYTES = 1 << 30
+_WORDS = {
+    EVENTS: ("entry", "entries"),
+    PAIRS: ("group with preference pairs", "groups with preference pairs"),
+    LABELS: ("group with labels", "groups with labels"),
+}
 
 
 class RatingSink(Protocol):
@@ -39,12 +44,13 @@ class Imported:
     @property
     def sentence(self) -> str:
         """All of it for a person."""
-        what = {EVENTS: "entries", PAIRS: "groups with preference pairs", LABELS: "groups with labels"}[self.kind]
-        parts = [f"{self.taken} {what} were taken over"]
+        one, many = _WORDS[self.kind]
+        parts = [f"{self.taken} {one} was taken over" if self.taken == 1 else f"{self.taken} {many} were taken over"]
         if self.known:
-            parts.append(f"{self.known} were there already")
+            parts.append(f"{self.known} {'was' if self.known == 1 else 'were'} there already")
         if self.without_group:
-            parts.append(f"{self.without_group} lines speak of groups that this run does not have")
+            lines = "1 line speaks" if self.without_group == 1 else f"{self.without_group} lines speak"
+            parts.append(f"{lines} of groups that this run does not have")
         return "; ".join(parts) + "."
 
 

@@ -34,9 +34,8 @@ class RateBadge(QObject):
         if self._is_reading or not self._is_awaited:
             return
         self._is_reading = True
-        library, rules, step = self._library, self._use.rules, self._use.awaited_step
+        library, max_age, step = self._library, self._use.max_age, self._use.awaited_step
         rater = self._workspace.settings.rater or DEFAULT_RATER
-        max_age = None if rules.mode == "offline" else rules.max_age
 
         def work(reader: StoreReader) -> tuple[int, int]:
             library.read_on(reader)

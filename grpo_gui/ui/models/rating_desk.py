@@ -2,13 +2,12 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from grpo_gui.rating.progress import RatingRules, editing_sentence
+from grpo_gui.rating.progress import editing_sentence
 from grpo_gui.rating_events import RatingEvent, StoredRating
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.opened_group import OpenedGroup
@@ -19,6 +18,7 @@ from grpo_gui.ui.models.rating_reading import Looked, Wanted, look
 from grpo_gui.ui.models.rating_record import SKIP, Showing, rating_event, states_of
 from grpo_gui.ui.models.rating_session import Outcome, RatingSession
 from grpo_gui.ui.models.rating_side import RatingPicture
+from grpo_gui.ui.models.rating_use import RatingUse
 from grpo_gui.ui.models.rating_writing import Given, RatingWriter
 from grpo_gui.ui.workspace import Workspace
 
@@ -33,8 +33,7 @@ class RatingDesk(QObject):
 
     Args:
         workspace: where the store is reached.
-        rules: how the selected run uses ratings now.
-        awaited_step: the step whose update waits for ratings, None while none does.
+        use: how the selected run uses ratings now.
     """
 
     shown = Signal()  # another group is on screen, or none
@@ -42,11 +41,9 @@ class RatingDesk(QObject):
     looked = Signal(object)  # RatingPicture
     stored = Signal()  # the log has another entry
 
-    def __init__(
-        self, workspace: Workspace, rules: Callable[[], RatingRules], awaited_step: Callable[[], int | None]
-    ) -> None:
+    def __init__(self, workspace: Workspace, use: RatingUse) -> None:
         super().__init__()
-        self._workspace, self._rules, self._awaited_step = workspace, rules, awaited_step
+        self._workspace, self._use = workspace, use
         self._library = RatingLibrary(0)
         self._ready: deque[Ready] = deque()
         self._given: list[Given] = []
@@ -103,7 +100,8 @@ class RatingDesk(QObject):
         if self.current is not None:
             known.add(self.current.key)
         count = AT_HAND - len(self._ready) + (self.current is None)
-        wanted = Wanted(self._library, self.rater, self._rules(), frozenset(known), count, self._awaited_step())
+        use = self._use
+        wanted = Wanted(self._library, self.rater, use.rules, frozenset(known), count, use.max_age, use.awaited_step)
         self._workspace.read(partial(look, wanted=wanted), self._take, self._not_read)
 
     def reorder(self) -> None:

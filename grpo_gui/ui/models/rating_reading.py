@@ -19,6 +19,7 @@ class Wanted:
     rules: RatingRules
     known: Collection[Key]
     count: int
+    max_age: int | None  # steps after which a group is not shown any more
     awaited_step: int | None  # the step whose update waits for ratings
 
 
@@ -36,8 +37,7 @@ def look(reader: StoreReader, wanted: Wanted) -> Looked:
     """Read on, order the queue and count."""
     library, rules = wanted.library, wanted.rules
     library.read_on(reader)
-    max_age = None if rules.mode == "offline" else rules.max_age
-    queue = library.queue(wanted.rater, max_age, wanted.awaited_step)
+    queue = library.queue(wanted.rater, wanted.max_age, wanted.awaited_step)
     awaited = None if wanted.awaited_step is None else (wanted.awaited_step, _rated(library, wanted.awaited_step))
     ready = ready_groups(reader, library, queue, wanted.known, wanted.count) if wanted.count > 0 else []
     picture = rating_picture(library, queue, rules, wanted.rater, awaited)

@@ -56,6 +56,12 @@ class RatingUse(QObject):
         return rules if self._shrinks is None else replace(rules, shrinks=self._shrinks)
 
     @property
+    def max_age(self) -> int | None:
+        """Steps after which a group is not shown any more; None: none is too old, such as in a run at rest."""
+        run, rules = self._workspace.run, self.rules
+        return rules.max_age if run is not None and run.status.is_active and rules.mode != "offline" else None
+
+    @property
     def awaited_step(self) -> int | None:
         """The step whose update waits for ratings."""
         run = self._workspace.run

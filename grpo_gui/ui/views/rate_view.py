@@ -51,7 +51,7 @@ class RateView(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Rate")
         self.use = RatingUse(workspace)
-        self.desk = RatingDesk(workspace, lambda: self.use.rules, lambda: self.use.awaited_step)
+        self.desk = RatingDesk(workspace, self.use)
         self.head = RateHead()
         self.cards = RateCards()
         self.strip = RateStrip()

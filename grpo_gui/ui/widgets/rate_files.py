@@ -68,7 +68,7 @@ class RateFiles(QObject):
             self.export_to(kind, Path(path))
 
     def _exported(self, target: Path, count: int) -> None:
-        self.told.emit(f"{count} lines are in {target}.", True)
+        self.told.emit(f"{count} {'line is' if count == 1 else 'lines are'} in {target}.", True)
 
     def _taken_over(self, imported: Imported) -> None:
         self.told.emit(imported.sentence, True)

@@ -2,6 +2,7 @@
 
 import random
 import time
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -550,3 +551,53 @@ def test_that_the_way_of_judging_stays_from_group_to_group(qtbot, view):
     press(qtbot, view, "1", "Enter")
     assert view.desk.session.draft.state.judge_by is JudgeBy.LABELS
     kept(qtbot, view)
+
+
+# --- out and in
+
+
+def test_that_ratings_are_exported_and_imported_from_the_view(qtbot, view, tmp_path, reader):
+    press(qtbot, view, "1", "2", "Enter")
+    kept(qtbot, view)
+    target = tmp_path / "log.jsonl"
+    with qtbot.waitSignal(view.files.told) as told:
+        view.files.export_to("events", target)
+    assert told.args == [f"1 line is in {target}.", True]
+    with qtbot.waitSignal(view.files.told) as told:
+        view.files.import_from(target)
+    assert told.args[0] == "0 entries were taken over; 1 was there already."
+    with qtbot.waitSignal(view.files.told) as told:
+        view.files.export_to("pairs", tmp_path / "pairs.jsonl")
+    assert told.args[1]
+    with qtbot.waitSignal(view.files.told):
+        view.files.import_from(tmp_path / "pairs.jsonl")
+    assert [stored.event.mode for stored in reader.group_ratings(1)] == ["ranks", "pairs"]
+    qtbot.waitUntil(lambda: view.desk.current is not None)
+
+
+def test_that_an_export_that_fails_says_why(qtbot, view, tmp_path):
+    with qtbot.waitSignal(view.files.told) as told:
+        view.files.export_to("pairs", tmp_path / "pairs.jsonl")
+    assert told.args == ["Run 1 has no ratings to export as pairs; rate some groups first.", False]
+    assert view.side.told.text() == told.args[0]
+
+
+def test_that_the_menu_offers_the_three_formats(view):
+    texts = [action.text() for action in view.files.menu.actions()]
+    assert len(texts) == 3
+    assert "DPO" in texts[1]
+    assert "KTO" in texts[2]
+
+
+def test_that_a_run_at_rest_shows_groups_of_any_age(qtbot, stored, writer, reader):
+    run_id = stored_run(writer, HUMAN)
+    for step in (1, 350):
+        writer.emit(replace(sampled(step), run_id=run_id))
+    writer.emit(TrainerStatus(run_id, RunStatus.FINISHED, 350))
+    assert writer.flush(10)
+    choose(stored, reader, run_id)
+    view = RateView(stored)
+    qtbot.addWidget(view)
+    view.show()
+    qtbot.waitUntil(lambda: view.desk.picture is not None)
+    assert view.desk.picture.progress.waiting == 2
