@@ -187,7 +187,9 @@ def _spread(values: Float64Array) -> Float64Array:
 
 def _tokens(completions: Sequence[SampledCompletion]) -> dict[str, float]:
     """Largest log-probability, empty completions, and how far the ratios have spread by the last inner update."""
-    values = {"samples/empty": float(sum(not one.token_ids for one in completions))}
+    empty = sum(not one.token_ids for one in completions)
+    # Without a single token in the step they were not recorded: a run of another program.
+    values = {"samples/empty": float(empty)} if empty < len(completions) else {}
     logps = np.frombuffer(b"".join([one.logps for one in completions]), dtype="<f4")
     old = np.frombuffer(b"".join([one.old_logps for one in completions]), dtype="<f4")
     if not logps.size or logps.size != old.size:

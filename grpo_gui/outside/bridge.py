@@ -18,6 +18,7 @@ from grpo_gui.outside.bridge_samples import (
 )
 from grpo_gui.outside.names import trl_name
 from grpo_gui.outside.pieces import (
+    WORLD_SIZE,
     Piece,
     Problem,
     RateRow,
@@ -259,6 +260,11 @@ class BridgeFolder:
             message=str(event.get("message") or event.get("path") or ""),
         )
 
+    @property
+    def bytes_read(self) -> int:
+        """See `Source.bytes_read`."""
+        return sum(file.bytes_read for file in self._files.values())
+
     # -- memory ---------------------------------------------------------------------------------------
 
     def record(self) -> SourceRecord:
@@ -293,6 +299,8 @@ class BridgeFolder:
             found = {str(name): decoded(weight) for name, weight in zip(names, weights, strict=True)}
             info.weights = {name: weight for name, weight in found.items() if weight is not None}
         info.config |= self._config
+        world_size = whole(self._start.get("world_size"))
+        info.config |= {} if world_size is None else {WORLD_SIZE: world_size}
         info.name = str(self._start.get("name") or info.name)
         info.max_steps = whole(self._start.get("max_steps")) or info.max_steps
 

@@ -59,6 +59,7 @@ class Progress:
     place: str
     steps: int
     completions: int
+    share: float  # of the bytes of its files, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,7 @@ class _Import:
         self._progress, self._is_cancelled = progress, is_cancelled
         self._sources = sources_at(place, {})
         self._info = describe(self._sources)
+        self._bytes = sum(path.stat().st_size for source in self._sources for path in source.paths())
         self._run_id: int | None = None
         self._times: tuple[float, float] = (math.inf, -math.inf)
 
@@ -208,7 +210,10 @@ class _Import:
         times = [step.time_s for step in waiting.steps if step.time_s is not None]
         self._times = (min([self._times[0], *times]), max([self._times[1], *times]))
         counts = assembler.completeness
-        self._progress(Progress(str(self._place), max(counts.last_step, 0), counts.completions))
+        self._progress(Progress(str(self._place), max(counts.last_step, 0), counts.completions, self._share()))
+
+    def _share(self) -> float:
+        return min(1.0, sum(source.bytes_read for source in self._sources) / max(self._bytes, 1))
 
     def _finish(self, run_id: int, assembler: Assembler, summary: str, digest: str) -> None:
         writer, last = self._writer, max(assembler.completeness.last_step, 0)
@@ -253,6 +258,8 @@ def config_json(info: RunInfo, sources: list[Source]) -> str:
     config: dict[str, object] = {"program": format_of(sources), **info.config}
     if info.max_steps is not None:
         config["max_steps"] = info.max_steps
+    if info.weights:
+        config["rewards"] = [{"name": name, "kind": "", "weight": weight} for name, weight in info.weights.items()]
     return json.dumps(config, ensure_ascii=False, default=str)
 
 

@@ -35,6 +35,10 @@ class Source(Protocol):
             OSError: the file cannot be read now.
         """
 
+    @property
+    def bytes_read(self) -> int:
+        """How much of its files was read, for telling how far a long import is."""
+
     def record(self) -> SourceRecord:
         """How far it was read, in a form from which `restore` goes on."""
 
@@ -70,6 +74,11 @@ class WholeFile:
             self._seen = seen
             self.problems = []
             yield from self.read_whole()
+
+    @property
+    def bytes_read(self) -> int:
+        """See `Source.bytes_read`."""
+        return 0 if self._seen is None else self._seen[0]
 
     def read_whole(self) -> Iterator[Piece]:
         """All pieces; what cannot be read goes to `note`."""
@@ -121,6 +130,11 @@ class LineSource:
                 self.restarted()
             if line.data.strip():
                 yield from self.parse(line)
+
+    @property
+    def bytes_read(self) -> int:
+        """See `Source.bytes_read`."""
+        return self._tail.offset
 
     def parse(self, line: Line) -> Iterator[Piece]:
         """The pieces of a line; what it cannot read goes to `note`."""

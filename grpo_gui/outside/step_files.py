@@ -78,6 +78,11 @@ class StepFiles:
                 yield rows
         self.problems = list(self._broken.values())[:MAX_PROBLEMS]
 
+    @property
+    def bytes_read(self) -> int:
+        """See `Source.bytes_read`."""
+        return sum(size for size, _ in self._done.values())
+
     def _candidates(self) -> list[int]:
         """Steps whose file is new, or may have changed."""
         listed = self._folder.stat().st_mtime_ns

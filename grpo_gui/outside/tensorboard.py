@@ -120,6 +120,11 @@ class TensorBoardFile:
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(self.name, f"byte {self._offset}", reason))
 
+    @property
+    def bytes_read(self) -> int:
+        """See `Source.bytes_read`."""
+        return self._offset
+
     def record(self) -> SourceRecord:
         """See `Source.record`."""
         state = json.dumps({"highest": self.highest})

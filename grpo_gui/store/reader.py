@@ -100,6 +100,10 @@ class StoreReader:
         """The newest step that is stored, None before the first."""
         return series_reads.newest_step(self._connection, run_id)
 
+    def newest_sampled_step(self, run_id: int) -> int | None:
+        """The newest step with samples (other programs keep those of some steps only), None without one."""
+        return series_reads.newest_sampled_step(self._connection, run_id)
+
     def group(self, ref: GroupRef) -> GroupRecord | None:
         """One group, None when it is not there."""
         return group_reads.group(self._connection, ref)

@@ -56,6 +56,14 @@ def totals(connection: ReadConnection, run_id: int, after_step: int | None) -> S
     )
 
 
+def newest_sampled_step(connection: ReadConnection, run_id: int) -> int | None:
+    """The newest step with samples, None without one."""
+    row = connection.row(
+        "SELECT step FROM groups WHERE run_id = ? AND superseded = 0 ORDER BY step DESC LIMIT 1", (run_id,)
+    )
+    return None if row is None else row[0]
+
+
 def newest_step(connection: ReadConnection, run_id: int) -> int | None:
     """The newest step that is stored, None before the first."""
     row = connection.row(

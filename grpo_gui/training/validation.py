@@ -4,6 +4,7 @@ import json
 import logging
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -62,7 +63,7 @@ def config_from_json(text: str) -> TrainConfig:
     """Read a config; a missing field gets its default, an unknown one (of another version) is left out.
 
     Raises:
-        BadInputError: the text is no JSON object, or a field holds the wrong type.
+        BadInputError: the text is no JSON object, a field holds the wrong type, or another program made the run.
     """
     try:
         values = json.loads(text)
@@ -70,10 +71,31 @@ def config_from_json(text: str) -> TrainConfig:
         raise BadInputError(f"The run's config is not JSON ({error}); start a new run instead.") from error
     if not isinstance(values, dict):
         raise BadInputError("The run's config must be a JSON object with one entry per setting.")
+    if "program" in values:
+        raise BadInputError(
+            f"This run was made elsewhere ({values['program']}); its settings are not ours. Start a new run instead."
+        )
     unknown = values.keys() - _READERS.keys()
     if unknown:
         logger.warning("Left out settings that this version does not know: %s.", ", ".join(sorted(unknown)))
     return TrainConfig(**{name: _read(name, value) for name, value in values.items() if name not in unknown})
+
+
+def settings_for_reading(text: str) -> TrainConfig:
+    """What the config of any run, also of another program's, tells under our names; defaults for all else.
+
+    For showing samples only: nothing may be trained with it.
+    """
+    try:
+        values = json.loads(text)
+    except json.JSONDecodeError:
+        return TrainConfig()
+    known = {}
+    for name, value in values.items() if isinstance(values, dict) else ():
+        if name in _READERS:
+            with suppress(BadInputError):  # another program means something else by it
+                known[name] = _read(name, value)
+    return TrainConfig(**known)
 
 
 def parse_override(config: TrainConfig, text: str) -> TrainConfig:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from grpo_gui.store.records import RunRecord
@@ -22,6 +22,7 @@ from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.opening import open_folder, open_log_folder
 from grpo_gui.ui.rail import Rail
 from grpo_gui.ui.rate_badge import RateBadge
+from grpo_gui.ui.run_imports import RunImports, dropped_paths
 from grpo_gui.ui.run_text import run_title
 from grpo_gui.ui.status_bar import StatusBar
 from grpo_gui.ui.tool_bar import ToolBar
@@ -30,6 +31,7 @@ from grpo_gui.ui.transport import Transport
 from grpo_gui.ui.view_list import VIEWS, key_of
 from grpo_gui.ui.views.run_form import RunForm
 from grpo_gui.ui.widgets.confirm_file import ask_for
+from grpo_gui.ui.widgets.job_strip import JobStrip
 from grpo_gui.ui.window_state import WindowState
 from grpo_gui.ui.workspace import Workspace
 
@@ -69,6 +71,8 @@ class MainWindow(QMainWindow):
         self._badge = RateBadge(workspace, self.rail)
         self.pages = QStackedWidget()
         self.messages = MessageBar()
+        self.jobs = JobStrip()
+        self.imports = RunImports(workspace, self.jobs, self)
         self.status = StatusBar(workspace, self.meter)
         self.keys = KeysOverlay(self)
         self.guard = CloseGuard(workspace, self)
@@ -134,6 +138,7 @@ class MainWindow(QMainWindow):
 
     def _lay_out(self) -> None:
         self.setMinimumSize(*MINIMUM_SIZE)
+        self.setAcceptDrops(True)
         wanted = QSize(theme.px(DEFAULT_SIZE[0]), theme.px(DEFAULT_SIZE[1]))
         self.resize(wanted.boundedTo(self.screen().availableSize()))  # not every window manager keeps it on screen
         self.addToolBar(Qt.ToolBarArea.TopToolBarArea, self.tools)
@@ -144,6 +149,7 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(self.messages)
+        column.addWidget(self.jobs)
         column.addWidget(self.pages, 1)
         row = QHBoxLayout(center)
         row.setContentsMargins(0, 0, 0, 0)
@@ -162,6 +168,7 @@ class MainWindow(QMainWindow):
             "&File": [
                 ("New run\u2026", "Ctrl+N", self.show_new_run),
                 ("New run with these settings\u2026", "Ctrl+Shift+N", self.show_new_run_like_this),
+                ("Import runs\u2026", "Ctrl+I", self.imports.choose),
                 ("Open database\u2026", "Ctrl+O", self._choose_database),
                 ("Show database in its folder", "", lambda: open_folder(database.parent)),
                 None,
@@ -203,6 +210,7 @@ class MainWindow(QMainWindow):
         workspace.run_selected.connect(self._show_title)
         workspace.run_updated.connect(self._show_title)
         workspace.problem.connect(self._show_problem)
+        workspace.notice.connect(lambda sentence, details: self.messages.show_message(sentence, details, "warn"))
         workspace.confirmation_needed.connect(self._confirm_files)
         workspace.failed.connect(self._show_problem)
         self._tell_transport()
@@ -242,6 +250,18 @@ class MainWindow(QMainWindow):
 
     def _toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    # --- runs made elsewhere
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files and folders of this machine."""
+        if dropped_paths(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Import what was dropped."""
+        self.imports.start(dropped_paths(event.mimeData()))
+        event.acceptProposedAction()
 
     # --- closing
 

@@ -5,12 +5,20 @@ from functools import lru_cache
 from grpo_gui.errors import BadInputError
 from grpo_gui.store.records import RunRecord
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.validation import config_from_json
+from grpo_gui.training.validation import config_from_json, settings_for_reading
 
 
 def config_of(run: RunRecord | None) -> TrainConfig | None:
     """Return the run's config; None without a run, for one of another program, and for the router's network."""
     return None if run is None or run.origin == "router" else _read(run.config)
+
+
+def settings_of(run: RunRecord | None) -> TrainConfig:
+    """Return what is known of the settings of any run, for showing its samples; defaults for all else."""
+    return TrainConfig() if run is None else _settings(run.config)
+
+
+_settings = lru_cache(maxsize=16)(settings_for_reading)
 
 
 @lru_cache(maxsize=16)

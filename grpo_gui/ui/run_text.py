@@ -19,8 +19,8 @@ PILL_KINDS = {
 
 
 def run_title(run: RunRecord) -> str:
-    """Return what the run selector shows: `sort · seed 0`."""
-    return f"{run.name} · seed {run.seed}"
+    """Return what the run selector shows: `sort · seed 0`; runs made elsewhere may not tell their seed."""
+    return f"{run.name} · seed {run.seed}" if run.seed >= 0 else run.name
 
 
 def run_detail(run: RunRecord) -> str:

@@ -1,6 +1,6 @@
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QKeySequence
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
 from grpo_gui.events import RunStatus, TrainerStatus
@@ -242,3 +242,14 @@ def test_that_the_theme_can_change_while_the_window_is_open(window, qtbot):
     theme.apply("dark")
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert not window.grab().isNull()
+
+
+def test_that_the_window_imports_what_is_dropped(window, qtbot, tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(window.imports, "start", started.extend)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "run"))])
+    no_keys = Qt.KeyboardModifier.NoModifier
+    drop = QDropEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, no_keys)
+    window.dropEvent(drop)
+    assert (started, drop.isAccepted()) == ([tmp_path / "run"], True)

@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from grpo_gui.store.records import CompletionRow, GroupSummary
-from grpo_gui.ui.formatting import count, number, percent
+from grpo_gui.ui.formatting import NOTHING, count, number, percent
 from grpo_gui.ui.models.visible_text import one_line
 
 
@@ -81,13 +81,18 @@ def cell_text(row: CompletionRow, column: Column, *, grouped: bool) -> str:
         case Column.ADVANTAGE:
             return signed(row.advantage)
         case Column.TOKENS:
-            return count(row.tokens)
+            return tokens_text(row)
         case Column.CLIPPED:
             return share_text(row.clip_fraction)
         case Column.KL:
             return number(row.kl_max)
         case Column.MARK:
             return "cut" if row.truncated else ""
+
+
+def tokens_text(row: CompletionRow) -> str:
+    """Count the tokens; a dash where they were not recorded (a sampled completion has at least one)."""
+    return count(row.tokens) if row.tokens else NOTHING
 
 
 def place_text(row: CompletionRow) -> str:
@@ -117,7 +122,7 @@ def row_sentence(row: CompletionRow) -> str:
         one_line(row.text, 200),
         f"reward {number(row.reward)}" if row.reward is not None else "no reward",
         f"advantage {signed(row.advantage)}",
-        f"{row.tokens} tokens",
+        f"{row.tokens} tokens" if row.tokens else "tokens not recorded",
     ]
     if row.correct is not None:
         parts.append("right" if row.correct else "wrong")

@@ -26,10 +26,17 @@ def facts(run: RunRecord, config: TrainConfig | None) -> list[Fact]:
         *rows,
         *_parent(run),
         *_processes(run.config if config is None else ""),
-        Fact("Seed", str(run.seed), "seed: the same config and seed give the same numbers on the same machine."),
+        *_seed(run),
         Fact("Device", run.device, "device: where the tensors live."),
         Fact("Started", start_time(run.created_s), "When the run was created."),
     ]
+
+
+def _seed(run: RunRecord) -> list[Fact]:
+    """The seed; a run made elsewhere may not tell it."""
+    if run.seed < 0:
+        return []
+    return [Fact("Seed", str(run.seed), "seed: the same config and seed give the same numbers on the same machine.")]
 
 
 def _parent(run: RunRecord) -> list[Fact]:

@@ -1,5 +1,6 @@
 """The selected run as the Train view needs it: curves, notes and newest groups, from the store and live."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -133,7 +134,7 @@ class RunModel(QObject):
         """Read what the store has and no event told."""
         if self.series.run_id and not self.is_loading:
             after = max(self.series.newest_step - 1, -1)  # an evaluation comes after its step
-            reading = partial(_read_part, run_id=self.series.run_id, after_step=after)
+            reading = partial(_read_part, run_id=self.series.run_id, after_step=after, ends=self.series.ends())
             self._workspace.read(reading, self._take_part, key="train.more")
 
     def _read_past(self) -> None:
@@ -161,14 +162,27 @@ class RunModel(QObject):
         if part.notes != self.notes:
             self.notes = part.notes
             self.notes_changed.emit()
-        if part.newest is not None and part.newest.step > max(known, self.newest.step if self.newest else 0):
+        if part.newest is not None and self._is_news(part.newest):
             self.newest = part.newest
             self.step_arrived.emit(part.newest)
         self.grown.emit()
 
+    def _is_news(self, step: ShownStep) -> bool:
+        """True for a later step, and for the same one when its samples have learned their rewards since."""
+        if self.newest is None or step.step > self.newest.step:
+            return True
+        if step.step < self.newest.step or self._workspace.is_selected_trained_here:
+            return False
+        return _learned(step) != _learned(self.newest)
+
+
+def _learned(step: ShownStep) -> list[tuple[str, int, int]]:
+    """What becomes known of samples after they were made; as text, since NaN differs from itself."""
+    return [(f"{one.advantage} {one.reward}", len(one.logps), hash(one.logps)) for one in step.completions]
+
 
 def _open_run(reader: StoreReader, run_id: int, smoothing: float) -> tuple[RunSeries, StoredPart]:
-    part = _read_part(reader, run_id, None)
+    part = _read_part(reader, run_id, None, {})
     series = RunSeries(run_id)
     series.absorb(part.points, part.totals)
     series.changes = list(part.changes)
@@ -176,15 +190,17 @@ def _open_run(reader: StoreReader, run_id: int, smoothing: float) -> tuple[RunSe
     return series, part
 
 
-def _read_part(reader: StoreReader, run_id: int, after_step: int | None) -> StoredPart:
+def _read_part(reader: StoreReader, run_id: int, after_step: int | None, ends: Mapping[str, int]) -> StoredPart:
+    """What the store has after a step, and of each curve after its own end."""
     names = reader.series_names(run_id)
     newest = reader.newest_step(run_id)
     shown = None
-    if newest is not None and (after_step is None or newest > after_step + 1):
-        shown = of_records(run_id, newest, reader.groups_of_step(run_id, newest))
+    sampled = reader.newest_sampled_step(run_id)
+    if sampled is not None and (after_step is None or sampled > after_step):
+        shown = of_records(run_id, sampled, reader.groups_of_step(run_id, sampled))
     return StoredPart(
         run_id,
-        tuple(reader.points(run_id, name, after_step) for name in names),
+        tuple(reader.points(run_id, name, ends.get(name)) for name in names),
         reader.totals(run_id, after_step),
         tuple(reader.changes(run_id)),
         tuple(reader.notes(run_id)),

@@ -49,6 +49,10 @@ class RunSeries:
         """The curve of a metric; an empty one when the run has none."""
         return self._series.get(name, _EMPTY)
 
+    def ends(self) -> dict[str, int]:
+        """The newest step of each curve: those of other programs are written at different times."""
+        return {name: series.last_step for name, series in self._series.items()}
+
     def wait_for_store(self) -> None:
         """Let live events wait until the next `absorb`: what was read so far may lack the last uncommitted ones."""
         self._must_wait = True

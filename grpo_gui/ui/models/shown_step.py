@@ -53,12 +53,12 @@ def distinct_count(group: GroupSample) -> int:
 
 def has_signal(group: GroupSample) -> bool:
     """True when at least one advantage is not 0, so that the group teaches something."""
-    return any(completion.advantage for completion in group.completions)
+    return any(completion.advantage and not math.isnan(completion.advantage) for completion in group.completions)
 
 
 def _spread(group: GroupSample) -> float:
-    advantages = [completion.advantage for completion in group.completions]
-    return max(advantages) - min(advantages)
+    advantages = [completion.advantage for completion in group.completions if not math.isnan(completion.advantage)]
+    return max(advantages) - min(advantages) if advantages else 0.0
 
 
 def _sample(record: GroupRecord) -> GroupSample:

@@ -11,7 +11,7 @@ from grpo_gui.store.records import ChangeRecord, CompletionRef, CompletionRow, G
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.clip_bounds import clip_bounds
-from grpo_gui.ui.run_config import config_of
+from grpo_gui.ui.run_config import settings_of
 from grpo_gui.ui.widgets.completion_detail import CompletionDetail
 from grpo_gui.ui.widgets.completion_list import CompletionList
 from grpo_gui.ui.widgets.empty_state import EmptyState
@@ -99,7 +99,7 @@ class CompletionsView(QWidget):
         self._back = _shortcut(self, "Escape", self._close_detail)
 
     def _show_run(self, run: RunRecord | None) -> None:
-        self._config = config_of(run) or TrainConfig()
+        self._config = settings_of(run)
         self._group, self._wanted = None, None
         self._is_detail_open = False
         self.detail.clear()

@@ -135,7 +135,11 @@ class NewestGroup(Card):
         values = token_values(completion)
         clipped = values.clipped_low() + values.clipped_high()
         self._clipped.setText(f"{clipped} clipped")
-        self._token_title.setText(f"row {completion.index + 1}, log-ratio per token")
+        is_recorded = len(values) > 0
+        words = "log-ratio per token" if is_recorded else "its tokens were not recorded"
+        self._token_title.setText(f"row {completion.index + 1}, {words}")
+        self._clipped.setVisible(is_recorded)
+        self._scroll.setVisible(is_recorded)
         self.tokens.show_values(values, TokenMeasure.LOG_RATIO, 0)
         self._fit_tokens()
 

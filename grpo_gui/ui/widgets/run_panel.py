@@ -39,6 +39,7 @@ class RunPanel(QScrollArea):
         self._column.setSpacing(8)
         self.status = Pill()
         self._facts = _FactTable()
+        self.about = label("", "small", wrap=True)  # how complete a run made elsewhere is, or why it stands still
         self.hyperparameters = HyperparameterFields()
         self.changes, self.notes = _StepList(), _StepList()
         self.note_field = QLineEdit()
@@ -54,6 +55,9 @@ class RunPanel(QScrollArea):
         self.status.setToolTip(run.message)
         self.status.setAccessibleName(f"Status: {run.status.value}")
         self._facts.show_facts(facts(run, config))
+        is_outside = run.origin in ("imported", "followed")
+        self.about.setText(run.message if is_outside else "")
+        self.about.setVisible(bool(self.about.text()))
         self._steering.setVisible(can_change and config is not None)
         self.hyperparameters.set_next_step(run.steps_done + 1)
 
@@ -76,6 +80,7 @@ class RunPanel(QScrollArea):
         title.addWidget(self.status)
         self._column.addLayout(title)
         self._column.addWidget(self._facts)
+        self._column.addWidget(self.about)
         self._steering = _section("Change while it runs", self.hyperparameters)
         self._changes_section = _section("Changes", self.changes)
         self.note_field.setPlaceholderText("Note at this step")

@@ -20,6 +20,9 @@ _TEXT = "text"
 _MAX_MAP_HEIGHT = 216  # of the heat map; a longer completion scrolls inside
 
 
+NOT_RECORDED = "The tokens of this completion were not recorded, only its text."
+
+
 class TokenPanel(QWidget):
     """Keeps heat map, bars and numbers on one measure and one token."""
 
@@ -105,12 +108,15 @@ class TokenPanel(QWidget):
         values = self._values
         if values is None:
             return
-        measure, is_text = self._measure(), self.measures.value == _TEXT
+        is_recorded = len(values) > 0
+        measure, is_text = self._measure(), self.measures.value == _TEXT or not is_recorded
         self.heat_map.show_values(values, measure, self._token)
         self.bars.show_values(values, measure, self._bounds, self._token)
         self.scale.set_limit(values.scale(measure), is_diverging=measure.is_diverging)
         self.numbers.show_token(values, self._token)
-        caption, hint = clip_sentence(values)
+        caption, hint = clip_sentence(values) if is_recorded else (NOT_RECORDED, "")
+        for part in (self.measures, self.bars, self.numbers):
+            part.setVisible(is_recorded)
         self._caption.setText(caption)
         self._hint.setText(hint)
         self._scroll.setVisible(not is_text)

@@ -27,7 +27,12 @@ def test_that_impossible_probabilities_are_found():
 
 
 def test_that_empty_answers_are_found():
-    assert found(groups=(Group(completions=(Completion(token_ids=()),)),)) == "Some answers are empty."
+    group = Group(completions=(Completion(token_ids=()), Completion(token_ids=(5, 2))))
+    assert found(groups=(group,)) == "Some answers are empty."
+
+
+def test_that_tokens_that_nobody_recorded_are_no_empty_answers():
+    assert found(groups=(Group(completions=(Completion(token_ids=()),)),)) is None
 
 
 def test_that_entropy_beyond_the_vocabulary_is_found():

@@ -1,0 +1,99 @@
+"""Runs made elsewhere, dropped onto the window or chosen in the File menu: read beside the window, then shown."""
+
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from grpo_gui.outside.importing import ImportReport, Progress, import_path
+from grpo_gui.ui.background_tasks import TaskFailure
+from grpo_gui.ui.engine import Writer
+from grpo_gui.ui.formatting import count
+from grpo_gui.ui.models.background_job import BackgroundJob
+from grpo_gui.ui.widgets.job_strip import JobStrip
+from grpo_gui.ui.workspace import Workspace
+
+_SHARES = 1000
+_SHOWN_PROBLEMS = 20
+
+
+class RunImports(QObject):
+    """Imports one place after the other; the strip tells how far it is and what came of it."""
+
+    def __init__(self, workspace: Workspace, strip: JobStrip, window: QWidget) -> None:
+        super().__init__(window)
+        self._workspace, self._strip, self._window = workspace, strip, window
+        self._waiting: deque[Path] = deque()
+        workspace.import_requested.connect(self.choose)
+
+    def choose(self) -> None:
+        """Ask for the folder of a run."""
+        folder = QFileDialog.getExistingDirectory(
+            self._window, "Import the runs in a folder (drop single files onto the window)", str(Path.home())
+        )
+        if folder:
+            self.start([Path(folder)])
+
+    def start(self, paths: Sequence[Path]) -> None:
+        """Import these places, after those that wait already."""
+        self._waiting.extend(paths)
+        if not self._strip.is_busy:
+            self._next()
+
+    def _next(self) -> None:
+        if not self._waiting:
+            return
+        path = self._waiting.popleft()
+        job: BackgroundJob[list[ImportReport]] = BackgroundJob(
+            f"Importing {path.name}\u2026", partial(self._done, path), self._failed
+        )
+        self._strip.follow(job)
+        self._workspace.write(partial(_import, path=path, job=job), job.done, job.failed)
+
+    def _done(self, path: Path, reports: list[ImportReport]) -> None:
+        kept = [report for report in reports if report.run_id is not None]
+        self._workspace.refresh_runs()
+        if kept:
+            self._workspace.select_run(kept[-1].run_id)
+            self._workspace.view_requested.emit("train" if len(kept) == 1 else "runs")
+        self._strip.tell(_sentence(path, kept))
+        problems = [problem for report in reports for problem in report.problems]
+        if problems:
+            rest = f" {count(len(problems) - 1)} more parts were left out." if len(problems) > 1 else ""
+            details = "\n".join(problems[:_SHOWN_PROBLEMS]) if len(problems) > 1 else ""
+            self._workspace.notice.emit(f"Left out: {problems[0]}{rest}", details)
+        self._next()
+
+    def _failed(self, failure: TaskFailure) -> None:
+        self._workspace.problem.emit(failure.message, failure.traceback)
+        self._next()
+
+
+def dropped_paths(data: QMimeData) -> list[Path]:
+    """The files and folders of this machine in what is dragged; empty where there are others."""
+    urls = data.urls() if data.hasUrls() else []
+    return [Path(url.toLocalFile()) for url in urls] if all(url.isLocalFile() for url in urls) else []
+
+
+def _import(writer: Writer, path: Path, job: BackgroundJob[list[ImportReport]]) -> list[ImportReport]:
+    def progress(one: Progress) -> None:
+        job.progress(round(_SHARES * one.share), _SHARES)
+
+    return list(import_path(path, writer, progress=progress, is_cancelled=job.cancelled))
+
+
+def _sentence(path: Path, reports: Sequence[ImportReport]) -> str:
+    if not reports:
+        return f"Cancelled; nothing of {path.name} was imported."
+    if len(reports) > 1:
+        new = sum(report.is_new for report in reports)
+        return f"{count(len(reports))} runs were found in {path.name}; {count(new)} of them are new."
+    (report,) = reports
+    if not report.has_changed:
+        return f"Run {report.run_id} holds {path.name} already; nothing has changed."
+    done = "was imported" if report.is_new else "was brought up to date"
+    samples = f"{count(report.completions)} completions"
+    return f"Run {report.run_id} {done} from {path.name}: {count(report.steps)} logged steps, {samples}."
