@@ -6,6 +6,7 @@ from itertools import groupby
 
 from grpo_gui.distributions import upper_gamma
 from grpo_gui.rating.agreement import Retest, retest
+from grpo_gui.rating.files import IMPORTED
 from grpo_gui.rating.log import RatingLog
 from grpo_gui.rating.values import terms
 from grpo_gui.rating_events import JUDGING_MODES, RatingEvent, StoredRating
@@ -41,7 +42,8 @@ class RaterQuality:
 
 def rater_quality(log: RatingLog, rater: str) -> RaterQuality:
     """Look at all standing ratings of a rater."""
-    entries = [entry for entry in log.standing(rater) if entry.event.mode in JUDGING_MODES]
+    given = (entry for entry in log.standing(rater) if entry.event.mode in JUDGING_MODES)
+    entries = [entry for entry in given if entry.event.reason != IMPORTED]  # nobody saw those in places here
     picks = [pick for entry in entries if (pick := picked_slot(entry.event)) is not None]
     p, favourite = slot_bias(picks)
     return RaterQuality(
@@ -62,7 +64,8 @@ def picked_slot(event: RatingEvent) -> tuple[int, int] | None:
         return None
     best = max(by_slot.values())
     winners = [slot for slot, value in by_slot.items() if value == best]
-    return (winners[0], len(set(event.positions))) if len(winners) == 1 else None
+    shown = {slot for slot in event.positions if slot >= 0}  # below 0: there was no card for it
+    return (winners[0], len(shown)) if len(winners) == 1 else None
 
 
 def slot_bias(picks: Sequence[tuple[int, int]]) -> tuple[float | None, int | None]:

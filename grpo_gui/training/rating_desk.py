@@ -3,9 +3,11 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from grpo_gui.commands import SetRatingShrink
 from grpo_gui.events import Event, GroupsSampled, HyperparameterChanged, RatingModeSet, RunStatus
+from grpo_gui.rating.progress import RATING_USES
 from grpo_gui.training.controls import Controls, RatingChange
 from grpo_gui.training.human_term import HumanTerm, with_human_values
 from grpo_gui.training.learner import Learner, StepInProgress
@@ -39,6 +41,14 @@ class RatingDesk:
         self.people = people
         self._run_id, self._controls = run_id, controls
         self._emit, self._become = emit, become
+
+    def take_up(self, learner: Learner, values: dict[str, Any]) -> None:
+        """Go on with a run whose saved state has `values` of `People`, in the mode it was told last."""
+        self.people.restore(values)
+        mode = self.people.source.mode()
+        if mode in RATING_USES:
+            learner.config = replace(learner.config, rating_mode=mode)
+            learner.next_config = replace(learner.next_config, rating_mode=mode)
 
     def ask(self, learner: Learner, progress: StepInProgress, obey: Callable[[], None]) -> None:
         """Put what people say into a step whose rollout is done.

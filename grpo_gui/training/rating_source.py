@@ -40,6 +40,9 @@ class RatingSource(Protocol):
     def group(self, ref: GroupRef) -> SampledGroup | None:
         """Return a rated group, None when it is not there any more."""
 
+    def mode(self) -> str | None:
+        """Return how the run was told last to use ratings, None if it never was; its config says it then."""
+
     def close(self) -> None:
         """End reading."""
 
@@ -88,6 +91,14 @@ class StoredRatings:
             return None
         config = config_from_json(run.config)
         return sampled_group(record, config, _temperature(reader, ref, config))
+
+    def mode(self) -> str | None:
+        """Return how the run was told last to use ratings, also by a window while it was at rest.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        return self._reader().rating_mode(self._run_id)
 
     def close(self) -> None:
         """Close the database."""

@@ -180,7 +180,7 @@ class Trainer:
             manifest, values = take_up_snapshot(learner, self._snapshot, is_branch=not self._resume)
             self._snapshots.note_step(manifest.metrics)
             if self._desk is not None:
-                self._desk.people.restore(values.get("ratings", {}))
+                self._desk.take_up(learner, values.get("ratings", {}))
             if self._resume:
                 self._take_up_values(values)
             else:
@@ -198,7 +198,7 @@ class Trainer:
         state = load_state(path)
         restore(learner, state, ratings=self._ratings)
         if self._desk is not None:
-            self._desk.people.restore(state.values.get("ratings", {}))
+            self._desk.take_up(learner, state.values.get("ratings", {}))
         self._take_up_values(state.values)
 
     def _take_up_values(self, values: dict[str, Any]) -> None:

@@ -70,6 +70,12 @@ def test_that_all_bad_again_and_again_is_no_straight_line():
     assert rater_quality(log, "mara").longest_line == 0
 
 
+def test_that_imported_ratings_and_answers_without_a_card_say_nothing_about_places():
+    log = RatingLog(entry(n, "ranks", (1, 2, 2, 2), group=ref(n), reason="imported") for n in range(1, 25))
+    assert rater_quality(log, "mara").ratings == 0
+    assert picked_slot(event("ranks", (1, 2, None, None), positions=(0, 1, -1, -1))) == (0, 2)
+
+
 def test_that_only_a_first_key_below_four_tenths_of_a_second_is_too_fast():
     log = RatingLog(
         entry(n, shown_s=10.0, first_key_s=key, group=ref(n)) for n, key in enumerate((10.3, 10.5, None), 1)

@@ -20,6 +20,7 @@ class MemoryRatings:
         self.groups: dict[GroupRef, GroupSample] = {}
         self.newest_step = 0
         self.is_closed = False
+        self.told_mode: str | None = None
         self._temperature = temperature
 
     def take(self, event: Event) -> None:
@@ -54,6 +55,9 @@ class MemoryRatings:
             program=tuple(one.reward for one in group.completions),
             temperature=self._temperature,
         )
+
+    def mode(self) -> str | None:
+        return self.told_mode
 
     def close(self) -> None:
         self.is_closed = True

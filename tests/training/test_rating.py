@@ -440,6 +440,16 @@ def test_that_the_mode_survives_a_resume(make):
     assert waiting(again) == []
 
 
+def test_that_a_mode_that_was_set_while_the_run_was_at_rest_holds(make):
+    ratings = MemoryRatings()
+    first = make(ratings, steps=1)
+    first.run()
+    ratings.told_mode = "wait"
+    again = on_waiting(RatedRig(replace(first.config, steps=2), first.state_dir, ratings, resume=True), Stop())
+    assert again.run() is RunStatus.STOPPED
+    assert len(waiting(again)) == 1
+
+
 def test_that_a_run_without_a_human_reward_never_looks_for_ratings(make):
     rig = make(rewards=LENGTH_REWARD, multi_objective_aggregation="sum_then_normalize", steps=2)
     rig.ratings.entries = None  # would raise
