@@ -120,6 +120,7 @@ class ProgressLine:
         done = event.step
         rate = (done - 1) / (now_s - self._first_s) if now_s > self._first_s else math.nan
         metrics = dict(event.metrics)
+        self._held_out = metrics.get("eval/reward", self._held_out)  # a run of TRL has no accuracy
         filled = round(BAR_WIDTH * done / self._steps)
         line = (
             f"step {done}/{self._steps} [{'#' * filled}{'.' * (BAR_WIDTH - filled)}] "

@@ -14,10 +14,12 @@ from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_outpu
 from grpo_gui.cli.findings import summary_lines
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.cli.rewards import rewards_from_files
+from grpo_gui.cli.trl import placement, train_with_trl
 from grpo_gui.commands import Command, Stop
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import Event, RunStatus
+from grpo_gui.handover.placement import SHARINGS
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.tasks.gym_task import REASONING_GYM
 from grpo_gui.training.config import TrainConfig
@@ -51,6 +53,19 @@ BUILTIN_TASKS = ("compare", "sort", "add", "reverse", "mix")
     "may be run.",
 )
 @click.option("--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Any other setting; repeatable.")
+@click.option("--with", "engine", type=click.Choice(["trl"]), help="Let Hugging Face TRL train, in its own processes.")
+@click.option("--processes", type=int, default=1, show_default=True, help="TRL's processes on each machine.")
+@click.option(
+    "--machines", type=int, default=1, show_default=True, help="Machines; you start the printed command there."
+)
+@click.option("--host", default="", help="Address of the first of several machines.")
+@click.option(
+    "--sharing",
+    type=click.Choice(SHARINGS),
+    default="torchrun",
+    show_default=True,
+    help="How TRL's processes share the model; all but torchrun through a file of accelerate.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON line per step instead of the progress bar.")
 @click.option("--continue", "continued_run", type=int, hidden=True, help="Used by the window's background training.")
 @database_option
@@ -67,6 +82,11 @@ def train(
     data: str | None,
     reward_files: tuple[str, ...],
     overrides: tuple[str, ...],
+    engine: str | None,
+    processes: int,
+    machines: int,
+    host: str,
+    sharing: str,
     as_json: bool,
     continued_run: int | None,
     database: Path | None,
@@ -83,6 +103,9 @@ def train(
         config = replace(config, task="file", prompt_file=data)
     if reward_files:
         config = replace(config, rewards=rewards_from_files(reward_files))
+    place = placement(engine, processes, machines, host, sharing)
+    if place is not None:
+        sys.exit(exit_code(train_with_trl(config, place, database, as_json=as_json)))
     status, _ = train_with_output(config, database, as_json=as_json)
     sys.exit(exit_code(status))
 
