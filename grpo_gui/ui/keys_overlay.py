@@ -56,6 +56,14 @@ KEYS = (
         ("Space, Backspace", "skip an answer, take the last rating back"),
         ("Esc", "stop the answers"),
     )),
+    ("Runs", (
+        ("Space", "lay the selected runs over the others, or take them away"),
+        ("Enter", "open the run in the Train view"),
+        ("T, F2", "give tags, rename"),
+        ("Delete", "move to the bin"),
+        ("/", "search the runs"),
+        ("Left, Right", "move the crosshair in a plot; Home shows everything"),
+    )),
     ("Snapshots", (
         ("A, B", "compare the selected snapshot as A or as B"),
         ("Left, Right, Down", "left is better, right is better, equal"),

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from grpo_gui.store.emptying import Deleter
+from grpo_gui.store.run_files import Receiver
 
-class RunStore(Protocol):
+
+class RunStore(Deleter, Receiver, Protocol):
     """Part of the writer; every method blocks, so never call one on the GUI thread."""
 
     def rename_run(self, run_id: int, name: str) -> None:
@@ -27,9 +30,3 @@ class RunStore(Protocol):
 
     def restore_run(self, run_id: int) -> None:
         """Take a run back out of the bin."""
-
-    def begin_deleting(self, run_id: int) -> None:
-        """Mark a run in the bin as no longer whole."""
-
-    def delete_some(self, run_id: int) -> int | None:
-        """Delete some rows; None when the whole run is gone."""

@@ -47,6 +47,7 @@ class _Part:
     points: tuple[SeriesPoints, ...]
     totals: StepTotals
     names: tuple[str, ...]
+    whole: RunSeries | None  # at the first reading: made beside the GUI thread, because a long run takes its time
 
 
 class RunOverlay(QObject):
@@ -60,6 +61,7 @@ class RunOverlay(QObject):
         self._workspace = workspace
         self.runs: list[OverlaidRun] = []
         self.metrics: tuple[str, ...] = ()
+        self.weight = 0.0  # of the smoothing that will be asked for first
         self.version = 0
         self._is_reading = False
         self._must_read_again = False
@@ -139,8 +141,10 @@ class RunOverlay(QObject):
             return
         wanted = [self._wanted(overlaid) for overlaid in self.runs]
         if wanted and self.metrics:
-            self._is_reading = True
-            self._workspace.read(lambda reader: [_read_part(reader, one) for one in wanted], self._take, self._failed)
+            self._is_reading, weight = True, self.weight
+            self._workspace.read(
+                lambda reader: [_read_part(reader, one, weight) for one in wanted], self._take, self._failed
+            )
 
     def _wanted(self, overlaid: OverlaidRun) -> _Wanted:
         series = overlaid.series
@@ -160,7 +164,9 @@ class RunOverlay(QObject):
             if overlaid is None:
                 continue
             more = bool(len(part.totals.steps)) or any(len(points.steps) for points in part.points)
-            if more:
+            if part.whole is not None and not overlaid.series.newest_step:
+                overlaid.series = part.whole
+            elif more:
                 overlaid.series.absorb(part.points, part.totals)
             grew = grew or more or overlaid.names != part.names
             overlaid.names = part.names
@@ -172,16 +178,19 @@ class RunOverlay(QObject):
             self._read()
 
 
-def _read_part(reader: StoreReader, wanted: _Wanted) -> _Part:
+def _read_part(reader: StoreReader, wanted: _Wanted, weight: float) -> _Part:
     points = tuple(
         reader.points(wanted.run_id, name, after if after >= 0 else None) for name, after in wanted.after.items()
     )
+    points = tuple(some for some in points if len(some.steps))
     totals = reader.totals(wanted.run_id, wanted.after_step or None)
-    if not len(totals.steps) and not wanted.after_step:
-        totals = _steps_of(points)
-    return _Part(
-        wanted.run_id, tuple(some for some in points if len(some.steps)), totals, reader.series_names(wanted.run_id)
-    )
+    whole = None
+    if not wanted.after_step:
+        totals = totals if len(totals.steps) else _steps_of(points)
+        whole = RunSeries(wanted.run_id)
+        whole.absorb(points, totals)
+        whole.smooth_ahead(weight)
+    return _Part(wanted.run_id, points, totals, reader.series_names(wanted.run_id), whole)
 
 
 def _steps_of(points: Sequence[SeriesPoints]) -> StepTotals:

@@ -131,7 +131,7 @@ class OverlayCard(Card):
     def _value(self, drawn: _Drawn) -> str:
         member = drawn.strand.members[0]
         if isinstance(drawn.layer, SeedBandLayer):
-            return self._band_value(drawn.layer, member)
+            return self._band_value(drawn.layer)
         series = member.series.series(self.key)
         if not len(series):
             return NOTHING
@@ -143,8 +143,8 @@ class OverlayCard(Card):
             return NOTHING
         return significant(found[1])
 
-    def _band_value(self, layer: SeedBandLayer, member: OverlaidRun) -> str:
-        band, _ = layer.band(self._drawing(member))
+    def _band_value(self, layer: SeedBandLayer) -> str:
+        band = layer.drawn
         if not len(band.places):
             return NOTHING
         place = -1

@@ -9,7 +9,7 @@ from grpo_gui.store.records import Float64Array
 from grpo_gui.ui import theme
 from grpo_gui.ui.models.run_overlay import OverlaidRun
 from grpo_gui.ui.models.run_styles import RunStyle
-from grpo_gui.ui.models.seed_bands import Band, seed_band
+from grpo_gui.ui.models.seed_bands import seed_band
 from grpo_gui.ui.plot_style import BAND_ALPHA, pen, raw_pen
 from grpo_gui.ui.plots.drawing import Drawing, extent
 from grpo_gui.ui.plots.layers import DotLayer, Extent, Layer, LineLayer, joined
@@ -59,6 +59,7 @@ class SeedBandLayer:
         self._metric, self._strand = metric, strand
         self._area, self._mean = PolygonItem(), CurveItem()
         self._faint = tuple(CurveItem() for _ in strand.members)
+        self.drawn = seed_band(())  # the band of the last drawing
 
     def items(self) -> Sequence[pg.GraphicsObject]:
         """The area, the runs, the mean."""
@@ -74,7 +75,8 @@ class SeedBandLayer:
 
     def draw(self, drawing: Drawing) -> Extent:
         """Draw runs, interval and mean; mean and interval are those of the values, also on a log scale."""
-        band, curves = self.band(drawing)
+        curves = self._curves(drawing)
+        self.drawn = band = seed_band(curves)
         extents: list[Extent] = []
         for item, (x, y) in zip(self._faint, curves, strict=True):
             shown = drawing.drawn(y)
@@ -85,15 +87,14 @@ class SeedBandLayer:
         self._area.set_between(band.places, low, band.places, high)
         return joined([*extents, extent(low), extent(high)])
 
-    def band(self, drawing: Drawing) -> tuple[Band, list[tuple[Float64Array, Float64Array]]]:
-        """Mean and interval in view, and the curves of the runs."""
+    def _curves(self, drawing: Drawing) -> list[tuple[Float64Array, Float64Array]]:
+        """The runs in view, in values also on a log scale."""
         weight = 0.0 if is_sparse(self._metric) else drawing.weight
         curves = []
         for member in self._strand.members:
-            one = replace(drawing, run=member.series, log=False)
-            curve = one.curve(self._metric, weight)
+            curve = replace(drawing, run=member.series, log=False).curve(self._metric, weight)
             curves.append((curve.steps, curve.values))
-        return seed_band(curves), curves
+        return curves
 
     def legend(self) -> Sequence[LegendEntry]:
         """The card writes its own."""

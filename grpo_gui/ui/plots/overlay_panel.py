@@ -70,6 +70,7 @@ class OverlayPanel(QWidget):
         self.axis.cursor_changed.connect(self._header_timer.start)
         overlay.runs_changed.connect(self._runs_changed)
         overlay.grew.connect(self._grew)
+        overlay.weight = self.smoothing
         overlay.want(FIRST)
         self._runs_changed()
 
@@ -250,7 +251,7 @@ class OverlayPanel(QWidget):
             self._place()
 
     def _smoothing_changed(self, place: int) -> None:
-        self.smoothing = SMOOTHINGS[place]
+        self.smoothing = self.overlay.weight = SMOOTHINGS[place]
         for card in self.cards.values():
             card.weight = self.smoothing
 

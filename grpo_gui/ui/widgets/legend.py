@@ -87,6 +87,8 @@ class ValueRows(QWidget):
 
     def show_entries(self, entries: Sequence[LegendEntry]) -> None:
         """Show these entries, each row as wide as there is room."""
+        if not entries and self.isHidden():
+            return
         rows: list[list[LegendEntry]] = []
         measure = self.rows[0] if self.rows else Legend()
         room = max((self.parentWidget() or self).width() - 2 * _BETWEEN, 1)

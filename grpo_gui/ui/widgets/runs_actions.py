@@ -34,6 +34,8 @@ class RunsActions(QObject):
         """Do what a button of the list names with the selected runs."""
         if name == "bin":
             self.open_bin()
+        elif name == "import":
+            self._workspace.import_requested.emit()
         elif rows:
             actions: dict[str, Callable[[], None]] = {
                 "open": partial(self.open, rows[0]),

@@ -31,7 +31,7 @@ _BUTTONS = (
 class RunsCard(Card):
     """`asked` names what shall be done with the selected runs; `filter_changed` when others are to be listed."""
 
-    asked = Signal(str)  # open, tags, note, rename, archive, delete, bin
+    asked = Signal(str)  # open, tags, note, rename, archive, delete, bin, import
     filter_changed = Signal()
 
     def __init__(self) -> None:
@@ -40,6 +40,7 @@ class RunsCard(Card):
         self.search = _SearchField()
         self.states = _choice("State", "All states")
         self.tasks = _choice("Task", "All tasks")
+        self.import_ = button("Import", "import", tooltip="Take in a run that was made elsewhere (Ctrl+I).")
         self.bin = button("Bin", "trash", tooltip="What was deleted: take it back, or empty the bin.")
         self.count = label("", "label")
         self.nothing = label("", "lead")
@@ -133,7 +134,7 @@ class RunsCard(Card):
         bar.setContentsMargins(12, 8, 12, 8)
         bar.setSpacing(8)
         bar.addWidget(self.search, 2)
-        for widget in (self.states, self.tasks, self.bin):
+        for widget in (self.states, self.tasks, self.import_, self.bin):
             bar.addWidget(widget)
         bar.addWidget(self.count)
         bar.addStretch(1)
@@ -155,6 +156,7 @@ class RunsCard(Card):
         self.search.left.connect(self.table.setFocus)
         for choice in (self.states, self.tasks):
             choice.activated.connect(lambda _: self.filter_changed.emit())
+        self.import_.clicked.connect(lambda: self.asked.emit("import"))
         self.bin.clicked.connect(lambda: self.asked.emit("bin"))
         for name in self.buttons:
             self.buttons[name].clicked.connect(lambda _=False, chosen=name: self.asked.emit(chosen))
