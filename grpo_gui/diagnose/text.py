@@ -15,7 +15,10 @@ def number(value: float) -> str:
         return "unknown"
     if value == 0:
         return "0"
-    text = f"{value:.3g}" if 1e-4 <= abs(value) < 1e6 else f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+    if 1e-4 <= abs(value) < 1e6:
+        text = f"{value:.3g}" if abs(value) < 999.5 else f"{float(f'{value:.3g}'):.0f}"
+    else:
+        text = f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
     return f"−{text[1:]}" if value < 0 else text
 
 

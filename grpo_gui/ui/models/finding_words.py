@@ -23,7 +23,9 @@ def health_cell(health: RunHealth, run: RunSeries) -> Cell:
         number = "1 finding" if len(shown) == 1 else f"{len(shown)} findings"
         unit = f"{first.severity.label}, since step {count(first.onset)}"
         if len(shown) == 1:
-            return Cell(number, unit, f"{first.title}: {first.headline}", TONES[first.severity], (first.title,))
+            return Cell(
+                number, unit, f"{first.title}: {first.headline}", TONES[first.severity], (first.headline, first.title)
+            )
         titles = [one.title for one in shown]
         others = f"{titles[0]} and {len(shown) - 1} more"
         return Cell(number, unit, ", ".join([titles[0], *map(str.lower, titles[1:])]), TONES[first.severity], (others,))

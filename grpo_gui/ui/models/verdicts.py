@@ -84,7 +84,14 @@ def learning(run: RunSeries) -> Cell:
     value = series.last_value if series is held_out else series.last_smoothed(0.88)
     words = change.wordings if change is not None else ("change after the next evaluation",)
     short = "held-out" if series is held_out else "in training"
-    return Cell(number(value), name, words[0], shorter=words[1:], short_unit=short)
+    return Cell(number(value), name, words[0], _tone(change), words[1:], short)
+
+
+def _tone(change: Change | None) -> str:
+    """Good for a rise that is more than noise, warn for such a fall."""
+    if change is None or not abs(change.change) > change.margin:
+        return ""
+    return "good" if change.change > 0 else "warn"
 
 
 def signal(run: RunSeries) -> Cell:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from grpo_gui.store.records import CompletionQuery, RunRecord
 from grpo_gui.training.config import TrainConfig
@@ -20,7 +20,7 @@ from grpo_gui.ui.widgets.waste_card import WasteCard
 from grpo_gui.ui.widgets.what_if_card import WhatIfCard
 from grpo_gui.ui.workspace import Workspace
 
-_TWO_COLUMNS = 820  # pixels of width from which on the cards stand side by side
+_TWO_COLUMNS = 900  # pixels of width from which on the cards stand side by side
 
 
 class DiagnosisPage(QWidget):
@@ -125,6 +125,7 @@ class DiagnosisPage(QWidget):
         cards = (self.findings_card, self.learning, self.waste, self.checks, self.what_if, self.missing_card)
         for card in cards:
             self._grid.removeWidget(card)
+            card.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         for place, card in enumerate(cards):
             row, column = (place, 0) if is_narrow else (place // 2, place % 2)
             self._grid.addWidget(card, row, column)

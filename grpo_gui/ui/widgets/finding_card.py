@@ -82,7 +82,8 @@ class FindingCard(QFrame):
         self.plot.show_measure(curve, finding.threshold, finding.onset, _line_color(finding.severity))
         self.causes.setText("\n".join(f"{place}  {cause}" for place, cause in enumerate(finding.causes, 1)))
         self._causes_title.setVisible(bool(finding.causes))
-        self.history.setText("; ".join(f"step {count(one.step)} {one.text}" for one in finding.history))
+        story = "; ".join(f"step {count(one.step)} {one.text}" for one in finding.history)
+        self.history.setText(f"History: {story}" if story else "")
         self._show_relations(finding, health)
         self.remedy.show_action(finding.action.sentence)
         self.mute.setText("Hear of it again" if self._is_muted else "Mute for this run")
@@ -217,9 +218,10 @@ class FindingCard(QFrame):
         right.addLayout(title)
         right.addWidget(self.samples)
         right.addWidget(self._no_samples)
-        right.addStretch(1)
+        right.addSpacing(6)
         right.addWidget(self.remedy)
         right.addLayout(foot)
+        right.addStretch(1)
         return right
 
 

@@ -22,6 +22,7 @@ _OUTPUT_TIP = (
     "Completions of the newest step that are right, the mean number of different texts in a group, and completions "
     "that were cut off before an end token."
 )
+_LEARNING_ICONS = {"good": ("learning", "good"), "warn": ("falling", "warn")}
 _ICONS = {"bad": ("error", "bad"), "warn": ("warning", "warn"), "plain": ("info", "text2"), "good": ("good", "good")}
 
 
@@ -82,7 +83,7 @@ class SummaryCell(QWidget):
         if cell.tone != self._tone:
             self._tone = cell.tone
             self._draw_icon()
-            set_look(self.sentence, cell.tone if cell.tone in ("good", "warn", "bad") else "label")
+            set_look(self.sentence, cell.tone if cell.tone in ("warn", "bad") else "label")
         self.setAccessibleName(f"{self._title}: {cell.headline} {cell.unit}, {cell.sentence}")
 
     def _lay_out(self) -> None:
@@ -102,5 +103,5 @@ class SummaryCell(QWidget):
         column.addWidget(self.sentence)
 
     def _draw_icon(self) -> None:
-        name, color = _ICONS.get(self._tone, (self._icon_name, "good"))
-        self._icon.setPixmap(icons.pixmap(name, color if self._title != "Output" else "text2", 14))
+        marks = _LEARNING_ICONS if self._icon_name == "learning" else _ICONS
+        self._icon.setPixmap(icons.pixmap(*marks.get(self._tone, (self._icon_name, "text2")), 14))

@@ -63,7 +63,12 @@ class WasteCard(Card):
             if place < len(meter.reasons):
                 waste = meter.reasons[place]
                 time = "" if math.isnan(waste.seconds) else duration(waste.seconds)
-                texts = (waste.kind.label, percent(waste.share, 0), time, waste.kind.cure)
+                texts = (
+                    waste.kind.label,
+                    percent(waste.share, 0 if waste.share >= 0.0995 else 1),
+                    time,
+                    waste.kind.cure,
+                )
                 for cell, text in zip(row, texts, strict=True):
                     cell.setText(text)
 

@@ -52,6 +52,7 @@ class WhatIfCard(Card):
         self.go = button("Recompute")
         self.cancel = button("Cancel")
         self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
         self.curve = QComboBox()
         for value, text in CURVES:
             self.curve.addItem(text, value)

@@ -1,0 +1,56 @@
+"""A run whose reward is always the same, which the diagnosis says after a dozen steps, and findings made by hand."""
+
+from grpo_gui.diagnose.evidence import SampleRef
+from grpo_gui.diagnose.finding import Finding, FindingState, Moment
+from grpo_gui.diagnose.reading import Action, Severity
+from tests.ui.fakes import group, step_completed
+
+STEPS = 16
+
+
+def broken_steps(run_id: int, first: int = 1, last: int = STEPS):
+    """Events of steps in which every answer gets 0."""
+    for step in range(first, last + 1):
+        groups = tuple(group(place, (0.0, 0.0, 0.0, 0.0), f"Prompt {place} of step {step}?") for place in range(2))
+        yield step_completed(
+            run_id,
+            step,
+            groups,
+            reward=0.0,
+            kl=0.01,
+            entropy=0.9,
+            grad_norm=0.5,
+            step_time=0.1,
+            frac_reward_zero_std=1.0,
+            **{
+                "rewards/exact/mean": 0.0,
+                "rewards/exact/std": 0.0,
+                "dead_groups/all_right": 0.0,
+                "dead_groups/all_wrong": 1.0,
+                "dead_groups/other": 0.0,
+                "completions/clipped_ratio": 0.0,
+                "completions/mean_length": 3.0,
+            },
+        )
+
+
+def finding(detector="dead_groups", **changes) -> Finding:
+    values = {
+        "detector": detector,
+        "title": "Dead groups",
+        "severity": Severity.WARNING,
+        "state": FindingState.OPEN,
+        "onset": 5,
+        "noticed": 9,
+        "seen": 12,
+        "headline": "62 % of the groups in the last 20 steps taught nothing.",
+        "detail": "All answers got the same reward.",
+        "causes": ("The prompts are too hard.",),
+        "action": Action("Sample 16 answers for each prompt.", "num_generations", 16.0),
+        "measure": "share of groups with equal rewards",
+        "value": 0.62,
+        "threshold": 0.5,
+        "evidence": (SampleRef(3, 1), SampleRef(3, 0, 2)),
+        "history": (Moment(9, "opened, warning"),),
+    }
+    return Finding(**(values | changes))
