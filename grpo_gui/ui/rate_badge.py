@@ -22,6 +22,7 @@ class RateBadge(QObject):
         self._use = RatingUse(workspace)
         self._library = RatingLibrary(0)
         self._is_reading = False
+        self._count: int | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(_INTERVAL_MS)
         self._timer.timeout.connect(self.read)
@@ -37,8 +38,11 @@ class RateBadge(QObject):
         library, max_age, step = self._library, self._use.max_age, self._use.awaited_step
         rater = self._workspace.settings.rater or DEFAULT_RATER
 
+        known = self._count
+
         def work(reader: StoreReader) -> tuple[int, int]:
-            library.read_on(reader)
+            if not library.read_on(reader) and known is not None:
+                return library.run_id, known
             return library.run_id, len(library.queue(rater, max_age, step).unrated)
 
         self._workspace.read(work, self._take, lambda _: self._show(0))
@@ -51,7 +55,7 @@ class RateBadge(QObject):
     def _changed(self) -> None:
         run_id = self._workspace.run.id if self._workspace.run is not None else 0
         if run_id != self._library.run_id:
-            self._library, self._is_reading = RatingLibrary(run_id), False
+            self._library, self._is_reading, self._count = RatingLibrary(run_id), False, None
         if self._is_awaited == self._timer.isActive():
             return
         if self._is_awaited:
@@ -64,6 +68,7 @@ class RateBadge(QObject):
     def _take(self, answer: tuple[int, int]) -> None:
         run_id, count = answer
         if run_id == self._library.run_id:
+            self._count = count
             self._show(count if self._is_awaited else 0)
 
     def _show(self, count: int) -> None:

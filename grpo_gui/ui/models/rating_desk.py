@@ -49,8 +49,10 @@ class RatingDesk(QObject):
         self._given: list[Given] = []
         self._submitted: set[Key] = set()  # here, so that they are not shown before the store knows
         self._is_reading = self._must_read = self._knows_given = False
+        self._must_look = self._is_exhausted = False
         self._shown_s = 0.0
         self._first_key_s: float | None = None
+        use.changed.connect(self._look_anew)
         self.writing = RatingWriter(workspace)
         self.writing.stored.connect(self._stored)
         self.writing.refused.connect(self._refused)
@@ -84,9 +86,9 @@ class RatingDesk(QObject):
         self._ready.clear()
         self._given, self._submitted = [], set()
         self.opened, self.notice, self.picture = None, "", None
-        self._is_reading = self._knows_given = False
+        self._is_reading = self._knows_given = self._is_exhausted = False
         self._show(None)
-        self.look()
+        self._look_anew()
 
     def look(self) -> None:
         """Read what came since, and more groups where few are at hand; one look at a time."""
@@ -101,22 +103,37 @@ class RatingDesk(QObject):
             known.add(self.current.key)
         count = AT_HAND - len(self._ready) + (self.current is None)
         use = self._use
-        wanted = Wanted(self._library, self.rater, use.rules, frozenset(known), count, use.max_age, use.awaited_step)
-        self._workspace.read(partial(look, wanted=wanted), self._take, self._not_read)
+        must, self._must_look = self._must_look or (count > 0 and not self._is_exhausted), False
+        wanted = Wanted(
+            self._library, self.rater, use.rules, frozenset(known), count, must, use.max_age, use.awaited_step
+        )
+        self._workspace.read(partial(look, wanted=wanted), partial(self._take, count), self._not_read)
 
     def reorder(self) -> None:
         """Let the queue order the groups at hand anew, such as when an update begins to wait for some."""
         self._ready.clear()
+        self._look_anew()
+
+    def _look_anew(self) -> None:
+        self._must_look = True
         self.look()
 
-    def _take(self, looked: Looked) -> None:
-        if looked.library is not self._library:  # another run, or another rater, by now
+    def _take(self, wanted: int, looked: Looked | None) -> None:
+        if looked is not None and looked.library is not self._library:  # another run, or another rater, by now
             return
         self._is_reading = False
+        if looked is not None:
+            self._is_exhausted = len(looked.ready) < wanted
+            self._take_found(looked)
+        if self._must_read:
+            self.look()
+
+    def _take_found(self, looked: Looked) -> None:
         if not self._knows_given:
             self._knows_given = True
             self._given = [*_known(looked.given, self._given), *self._given]
         self._mark_used(looked.given)
+        self._submitted -= {(one.event.group, one.event.is_repeat) for one in looked.given}
         at_hand = {ready.key for ready in self._ready} | self._submitted
         if self.current is not None:
             at_hand.add(self.current.key)
@@ -127,8 +144,6 @@ class RatingDesk(QObject):
             self._show(self._ready.popleft())
         else:
             self.judged.emit()
-        if self._must_read:
-            self.look()
 
     def _not_read(self, failure: TaskFailure) -> None:
         self._is_reading = False
@@ -263,8 +278,9 @@ class RatingDesk(QObject):
 
     def _stored(self) -> None:
         self.stored.emit()
-        # The next group is painted first: reading beside it would take the interpreter away from the painting.
-        QTimer.singleShot(_AFTER_PAINTING_MS if self._ready else 0, self, self.look)
+        if len(self._ready) <= AT_HAND // 2:
+            # The next group is painted first: reading beside it would take the interpreter away from the painting.
+            QTimer.singleShot(_AFTER_PAINTING_MS if self._ready else 0, self, self.look)
 
     def _refused(self, given: Given) -> None:
         """A rating that the disk did not take comes back to be rated."""

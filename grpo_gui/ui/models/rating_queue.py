@@ -12,7 +12,8 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import GroupRecord
 from grpo_gui.ui.models.rating_slots import Layout, laid_out, shuffled
 
-NEWEST_STEPS = 400  # of a run, whose groups are looked through; older ones are known as far as they were rated
+FIRST_GROUPS = 800  # of a run, about the newest so many are looked through at first
+_FEWEST_STEPS = 10
 
 Key = tuple[GroupRef, bool]
 
@@ -38,32 +39,55 @@ class Ready:
 class RatingLibrary:
     """The log and the groups of one run as far as they were read; each reading goes on where the last one ended.
 
-    Used by one background task at a time.
+    Of the groups the newest are known, as many as a person can look through; older ones once those are rated. Used by
+    one background task at a time.
     """
 
     run_id: int
     log: RatingLog = field(default_factory=RatingLog)
     groups: dict[GroupRef, RatableGroup] = field(default_factory=dict)
     newest_step: int = 0
+    _steps: int = 0  # looked through, from the newest on; 0: not known yet
+    _newest_rating: int = -1
 
-    def read_on(self, reader: StoreReader) -> None:
-        """Read what came since."""
-        newest = reader.newest_step(self.run_id) or 0
+    def read_on(self, reader: StoreReader) -> bool:
+        """Read what came since; False when nothing did."""
+        newest, rating = reader.newest_step(self.run_id) or 0, reader.newest_rating()
         if newest < self.newest_step:  # resumed from an earlier step: what came after was replaced
             self.groups = {ref: group for ref, group in self.groups.items() if ref.step <= newest}
+        if newest and not self._steps:
+            self._steps = max(
+                _FEWEST_STEPS, FIRST_GROUPS // max(1, len(reader.ratable_groups(self.run_id, newest - 1)))
+            )
         # Beyond the newest complete step lie the groups of an update that waits for ratings.
         read = max((ref.step for ref in self.groups), default=0)
-        after = max(read, newest - NEWEST_STEPS)
-        self.groups |= {group.ref: group for group in reader.ratable_groups(self.run_id, after)}
-        self.newest_step = newest
-        # What became of older entries may have changed too; there are few of them.
-        self.log = RatingLog(reader.group_ratings(self.run_id))
+        found = reader.ratable_groups(self.run_id, max(read, newest - self._steps))
+        if not found and (newest, rating) == (self.newest_step, self._newest_rating):
+            return False
+        self.groups |= {group.ref: group for group in found}
+        self.newest_step, self._newest_rating = newest, rating
+        self.log = RatingLog(reader.group_ratings(self.run_id))  # what became of older entries may have changed too
+        self._complete(reader)
+        return True
+
+    def reach_back(self, reader: StoreReader) -> bool:
+        """Look through older groups too; False when there are none."""
+        if not self._steps or self._steps >= self.newest_step:
+            return False
+        self._steps *= 4
+        found = reader.ratable_groups(self.run_id, max(0, self.newest_step - self._steps))
+        self.groups |= {group.ref: group for group in found}
+        return True
+
+    def _complete(self, reader: StoreReader) -> None:
+        """Know every group that was rated, and forget others that are older than those looked through."""
         rated = {entry.event.group for entry in self.log.standing()}
         for ref in rated - self.groups.keys():
             group = reader.group(ref)
             if group is not None:
                 self.groups[ref] = _ratable(group)
-        for ref in [ref for ref in self.groups if ref.step <= newest - NEWEST_STEPS and ref not in rated]:
+        oldest = self.newest_step - self._steps
+        for ref in [ref for ref in self.groups if ref.step <= oldest and ref not in rated]:
             del self.groups[ref]
 
     def queue(self, rater: str, max_age: int | None, awaited_step: int | None) -> Queue:

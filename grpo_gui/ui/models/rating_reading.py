@@ -19,6 +19,7 @@ class Wanted:
     rules: RatingRules
     known: Collection[Key]
     count: int
+    must_look: bool  # also when nothing came since
     max_age: int | None  # steps after which a group is not shown any more
     awaited_step: int | None  # the step whose update waits for ratings
 
@@ -33,11 +34,14 @@ class Looked:
     given: tuple[StoredRating, ...]
 
 
-def look(reader: StoreReader, wanted: Wanted) -> Looked:
-    """Read on, order the queue and count."""
+def look(reader: StoreReader, wanted: Wanted) -> Looked | None:
+    """Read on, order the queue and count; None when nothing came since."""
     library, rules = wanted.library, wanted.rules
-    library.read_on(reader)
+    if not library.read_on(reader) and not wanted.must_look:
+        return None
     queue = library.queue(wanted.rater, wanted.max_age, wanted.awaited_step)
+    while len(queue.unrated) < wanted.count + len(wanted.known) and library.reach_back(reader):
+        queue = library.queue(wanted.rater, wanted.max_age, wanted.awaited_step)
     awaited = None if wanted.awaited_step is None else (wanted.awaited_step, _rated(library, wanted.awaited_step))
     ready = ready_groups(reader, library, queue, wanted.known, wanted.count) if wanted.count > 0 else []
     picture = rating_picture(library, queue, rules, wanted.rater, awaited)

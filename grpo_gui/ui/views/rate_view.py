@@ -23,7 +23,7 @@ from grpo_gui.ui.workspace import Workspace
 _SIDE_FROM = 1040  # width of the view; below, the right column becomes a tab
 _LOW = 720  # height of the view; below, the previous group is one line
 _HEIGHTS, _TALL = (640, 160), (1_000, 1)  # of cards and previous group
-_REFRESH_MS = 1_000
+_REFRESH_MS = 1_500
 _LEFT, _RIGHT = "rate", "use"
 _NO_RUN = "No run is selected, so there is nothing to rate."
 _KEYS = {

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton
 
 from grpo_gui.commands import ContinueWithout, SetRatingMode, SetRatingShrink
 from grpo_gui.errors import StoreError
-from grpo_gui.events import GroupSample, RunStatus, TrainerStatus
+from grpo_gui.events import GroupRef, GroupSample, RunStatus, TrainerStatus
 from grpo_gui.rating.progress import editing_sentence
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
@@ -21,9 +21,11 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.models.rating_desk import OPENED
 from grpo_gui.ui.models.rating_draft import FLAG_TAGS, JudgeBy
+from grpo_gui.ui.models.rating_queue import RatingLibrary
 from grpo_gui.ui.views.rate_view import RateView
 from grpo_gui.ui.widgets.rate_side import NO_HUMAN
 from grpo_gui.ui.workspace import Workspace
+from tests.rating.entries import event
 from tests.ui.fakes import FakeHandle, FakeLauncher, completion, step_completed
 from tests.ui.stored_run import stored_run
 
@@ -601,3 +603,33 @@ def test_that_a_run_at_rest_shows_groups_of_any_age(qtbot, stored, writer, reade
     view.show()
     qtbot.waitUntil(lambda: view.desk.picture is not None)
     assert view.desk.picture.progress.waiting == 2
+
+
+def test_that_older_groups_come_once_the_newest_are_rated(tmp_path, writer, monkeypatch):
+    monkeypatch.setattr("grpo_gui.ui.models.rating_queue.FIRST_GROUPS", 10)
+    stored_run(writer, HUMAN)
+    for step in range(1, 41):
+        writer.emit(sampled(step))
+    assert writer.flush(10)
+    library = RatingLibrary(1)
+    with StoreReader(tmp_path / "runs.db") as reader:
+        assert library.read_on(reader)
+        assert {ref.step for ref in library.groups} == set(range(31, 41))
+        assert not library.read_on(reader)
+        assert library.reach_back(reader)
+        assert len(library.groups) == 40
+        assert not library.reach_back(reader)
+
+
+def test_that_a_group_that_was_rated_long_ago_is_still_known(tmp_path, writer, monkeypatch):
+    monkeypatch.setattr("grpo_gui.ui.models.rating_queue.FIRST_GROUPS", 10)
+    stored_run(writer, HUMAN)
+    for step in range(1, 41):
+        writer.emit(sampled(step))
+    assert writer.flush(10)
+    old = GroupRef(1, 2, 0)
+    writer.rate_group(event("ranks", (1, 2, 3, 1, 4), group=old))
+    with StoreReader(tmp_path / "runs.db") as reader:
+        library = RatingLibrary(1)
+        library.read_on(reader)
+        assert library.groups[old].program == (0.0, 1.0, 0.0, 0.0, 0.0)
