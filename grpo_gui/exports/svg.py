@@ -13,6 +13,7 @@ from grpo_gui.store.records import Float64Array, Int64Array
 WIDTH, HEIGHT = 420, 190
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 30, 24
 _TICKS = 4
+_LARGEST = 1e300  # so that the span of two values is a number
 _FLAT = 1e-12  # a span below this, or this share of the value, is rounding
 
 # Every element carries the light colours itself, for viewers without style sheets; this adds those for dark readers.
@@ -141,14 +142,16 @@ def _frame(curves: Sequence[tuple[Float64Array, Float64Array]]) -> _Frame | None
         return None
     low, high = float(values.min()), float(values.max())
     if high - low < _FLAT * max(1.0, abs(high)):
-        low, high = low - 0.5, high + 0.5
+        margin = max(0.5, 1e-6 * abs(high))
+        low, high = low - margin, high + margin
     first = min(float(steps[0]) for steps, _ in curves if len(steps))
     last = max(*(float(steps[-1]) for steps, _ in curves if len(steps)), first + 1)
     return _Frame(first, last, low, high)
 
 
 def _thinned(line: Line) -> tuple[Float64Array, Float64Array]:
-    steps, values = np.asarray(line.steps, dtype=np.float64), np.asarray(line.values, dtype=np.float64)
+    steps = np.asarray(line.steps, dtype=np.float64)
+    values = np.where(np.isfinite(line.values), np.clip(line.values, -_LARGEST, _LARGEST), np.nan)
     if len(steps) <= 2 * WIDTH:
         return steps, values
     pyramid = SeriesPyramid()
