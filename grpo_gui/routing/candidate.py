@@ -9,6 +9,7 @@ from grpo_gui.router.state import LEARN, LOCKED
 if TYPE_CHECKING:
     from grpo_gui.router.learner import Verdict
 
+AWAITED = "It is made again from what was learned before, which takes a moment."
 LEAST_GAIN = 0.005  # of the interval's lower end: taking over for less is not worth an entry in the log each time
 
 

@@ -17,7 +17,7 @@ from grpo_gui.router.policy import RouterPolicy
 from grpo_gui.router.replay import replay
 from grpo_gui.router.state import LEARN
 from grpo_gui.router_events import RouterEvent, RouterNetworkStarted
-from grpo_gui.routing.candidate import LEAST_GAIN, CandidateState, candidate_sentence
+from grpo_gui.routing.candidate import AWAITED, LEAST_GAIN, CandidateState, candidate_sentence
 
 if TYPE_CHECKING:
     from grpo_gui.router.learner import NetworkLearner, Verdict
@@ -58,6 +58,7 @@ class NetworkTrainer:
         threads: Callable[[], int],
     ) -> None:
         self._policy, self._log, self._book, self._changed = policy, list(log), book, changed
+        self._has_begun = any(isinstance(event, RouterNetworkStarted) for event in log)
         self._device, self._threads = device, threads
         self._restart_with: NetworkConfig | None = None
         self._learner: NetworkLearner | None = None
@@ -101,7 +102,8 @@ class NetworkTrainer:
         steps = 0 if self._learner is None else self._learner.steps
         with self._policy.lock:
             mode, judges = self._policy.state.mode, audited(self._policy.state)
-        sentence = self._failure or candidate_sentence(steps, self._verdict, mode, judges)
+        is_awaited = self._learner is None and self._has_begun
+        sentence = self._failure or (AWAITED if is_awaited else candidate_sentence(steps, self._verdict, mode, judges))
         features = NetworkConfig().features if self._learner is None else self._learner.config.features
         return CandidateState(steps, self._verdict, self._run_id, sentence, features)
 
@@ -192,10 +194,9 @@ class NetworkTrainer:
 
     def _begin(self) -> bool:
         """Make the network of the log, or a new one once a rating can teach it."""
-        started = any(isinstance(event, RouterNetworkStarted) for event in self._log)
         with self._policy.lock:
             has_groups = bool(training_groups(self._policy.state))
-        if not started and not has_groups:
+        if not self._has_begun and not has_groups:
             return False
         import torch
 
@@ -203,7 +204,7 @@ class NetworkTrainer:
         from grpo_gui.training.devices import choose_device
 
         torch.set_num_threads(self._threads())
-        if started:
+        if self._has_begun:
             devices = [event.device for event in self._log if isinstance(event, RouterNetworkStarted)]
             choose_device(devices[-1])  # a sentence when the network was trained on a device that is not here
             learner = replay(self._log, make_learner=NetworkLearner.from_event).learner

@@ -132,10 +132,14 @@ def test_that_made_from_the_log_it_goes_on_as_if_it_had_never_stopped(start):
     again = RouterPolicy(record=None)
     for event in done:
         again.take(event)
-    second = start(again, done)
+    second = trainer_of(again, done, Book())
+    assert "made again" in second.state.sentence
+    second.start()
     assert second.wait_idle(60)
+    assert "made again" not in second.state.sentence
     assert second.state.steps == first.state.steps > 0
     assert second.digest == first.digest != ""
+    assert second.close(30)
 
 
 def test_that_a_network_of_a_device_that_is_not_here_is_named(start, book):
