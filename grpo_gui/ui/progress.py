@@ -8,7 +8,7 @@ from grpo_gui.events import Event, RunStatus, StepCompleted
 from grpo_gui.store.records import RunRecord
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count, duration
-from grpo_gui.ui.run_config import config_of
+from grpo_gui.ui.run_config import total_steps
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.workspace import Workspace
 
@@ -79,7 +79,7 @@ class Progress(QWidget):
         if not active:
             self.place.setText(_SENTENCES[run.status].format(count(run.steps_done)))
             return
-        total = _steps_of(run)
+        total = total_steps(run)
         self.bar.setRange(0, max(total, 1))
         self.bar.setValue(run.steps_done)
         self.place.setText(_place(run, total))
@@ -104,8 +104,3 @@ def _place(run: RunRecord, total: int) -> str:
             return f"waiting at step {count(run.steps_done)} of {count(total)}"
         case _:
             return f"step {count(run.steps_done)} of {count(total)}"
-
-
-def _steps_of(run: RunRecord) -> int:
-    config = config_of(run)
-    return run.steps_done if config is None else config.steps  # None: a run of another program

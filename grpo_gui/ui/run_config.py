@@ -1,5 +1,6 @@
 """A run's config out of its record, read once however often the window asks."""
 
+import json
 from functools import lru_cache
 
 from grpo_gui.errors import BadInputError
@@ -16,6 +17,21 @@ def config_of(run: RunRecord | None) -> TrainConfig | None:
 def settings_of(run: RunRecord | None) -> TrainConfig:
     """Return what is known of the settings of any run, for showing its samples; defaults for all else."""
     return TrainConfig() if run is None else _settings(run.config)
+
+
+def total_steps(run: RunRecord) -> int:
+    """Return how many steps the run shall do; of a run of another program that does not say it, those it has done."""
+    config = config_of(run)
+    return (_max_steps(run.config) or run.steps_done) if config is None else config.steps
+
+
+@lru_cache(maxsize=16)
+def _max_steps(text: str) -> int | None:
+    try:
+        steps = json.loads(text)["max_steps"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return steps if isinstance(steps, int) and steps > 0 else None
 
 
 _settings = lru_cache(maxsize=16)(settings_for_reading)

@@ -307,8 +307,7 @@ class Workspace(QObject):
         self.runs_changed.emit(runs)
         known = None if self.run is None else next((run for run in runs if run.id == self.run.id), None)
         if known is not None and known != self.run and not self.is_selected_trained_here:
-            self.run = known
-            self.run_updated.emit(known)
+            self._renew(known)
 
     def _take_batch(self, events: list[Event]) -> None:
         ended = False
@@ -373,11 +372,17 @@ class Workspace(QObject):
             return
         if self.is_selected_trained_here:
             return
-        was_active, self.run = self.run.status.is_active, run
-        self.run_updated.emit(run)
+        self._renew(run)
         self.store_grew.emit()
+
+    def _renew(self, run: RunRecord) -> None:
+        """Take a newer record of the selected run, which another process trains."""
+        was_active, self.run = self.run is not None and self.run.status.is_active, run
+        self.run_updated.emit(run)
         if was_active and not run.status.is_active:
             self.handle_changed.emit()
+            if run.status is RunStatus.FAILED:
+                self.failed.emit(run.message or f"Run {run.id} failed.", "")
 
     def _noted(self, _: int | None) -> None:
         self.store_grew.emit()

@@ -8,6 +8,7 @@ from grpo_gui.events import HyperparameterChanged, RunFailed, RunStarted, RunSta
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_from_json
 from grpo_gui.ui.models.branch_point import BranchPoint
+from grpo_gui.ui.run_config import total_steps
 from grpo_gui.ui.workspace import FOLLOW_INTERVAL_MS
 from tests.ui.fakes import FakeHandle, run_record, step_completed
 
@@ -132,6 +133,25 @@ def test_that_a_followed_run_that_ended_takes_no_more_commands(workspace, launch
         workspace.select_run(3)
     fake_reader.records[3] = run_record(3, status=RunStatus.FINISHED)
     qtbot.waitUntil(lambda: not workspace.can_post)
+
+
+def test_that_a_followed_run_that_failed_tells_its_sentence(workspace, launcher, fake_reader, qtbot):
+    fake_reader.records[7] = run_record(7, status=RunStatus.RUNNING, origin="followed")
+    launcher.attachable[7] = FakeHandle(7)
+    workspace.select_run(7)
+    qtbot.waitUntil(lambda: workspace.can_post)
+    with qtbot.waitSignal(workspace.failed) as told:
+        fake_reader.records[7] = replace(
+            fake_reader.records[7], status=RunStatus.FAILED, message="Rank 1 ended with signal 9 (SIGKILL)."
+        )
+    assert told.args == ["Rank 1 ended with signal 9 (SIGKILL).", ""]
+
+
+@pytest.mark.parametrize(
+    ("config", "total"), [('{"program": "bridge", "max_steps": 240}', 240), ('{"program": "trl", "max_steps": 0}', 12)]
+)
+def test_that_the_steps_of_a_run_of_another_program_are_those_that_it_names(config, total):
+    assert total_steps(run_record(1, config=config, steps_done=12)) == total
 
 
 def test_that_a_lagging_window_is_told_to_read_on(workspace, pump, qtbot):
