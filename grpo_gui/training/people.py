@@ -1,9 +1,11 @@
 """Brings ratings of people into the steps of a run: which groups a step learns from, which are too old."""
 
+import logging
 import zlib
 from collections.abc import Sequence
 from typing import Any
 
+from grpo_gui.errors import StoreError
 from grpo_gui.events import GroupRef
 from grpo_gui.language.policy import Policy
 from grpo_gui.rating.agreement import confidences, distinct_completions, repeat_agreements
@@ -16,7 +18,9 @@ from grpo_gui.rating_events import JUDGING_MODES, StoredRating
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.human_term import HumanTerm, LateGroup, RatedGroup
 from grpo_gui.training.late import effective_size
-from grpo_gui.training.rating_source import RatingSource
+from grpo_gui.training.rating_source import RatingSource, SampledGroup
+
+logger = logging.getLogger(__name__)
 
 
 class People:
@@ -32,8 +36,12 @@ class People:
         self._values: tuple[int, dict[GroupRef, HumanValues]] = (-1, {})  # of the log up to an entry
 
     def refresh(self) -> None:
-        """Read what was rated since the last call."""
-        self._log.add(self.source.entries(self._log.newest_id))
+        """Read what was rated since the last call; a database that cannot be read now is asked again later."""
+        try:
+            self._log.add(self.source.entries(self._log.newest_id))
+        except StoreError as error:
+            logger.warning("Ratings wait: %s", error)
+            return
         if self._first_id is None:
             self._first_id = self._log.newest_id
 
@@ -56,7 +64,11 @@ class People:
         for ref in self._in_turn([ref for ref in waiting if ref not in expired], step, rules):
             if len(late) == rules.late_limit:
                 break
-            sampled = self.source.group(ref)
+            try:
+                sampled = self.source.group(ref)
+            except StoreError as error:
+                logger.warning("Late ratings wait: %s", error)
+                break
             if sampled is None or effective_size(policy, sampled, config) < sampled.size / 2:
                 expired.append(ref)
             else:
@@ -144,11 +156,17 @@ class People:
             metrics["ratings/retest"] = sum(retested) / len(retested)
         return metrics
 
+    def _audited(self, entry: StoredRating) -> SampledGroup | None:
+        try:
+            return self.source.group(entry.event.group) if entry.event.is_audit else None
+        except StoreError:  # one point of a curve is missing
+            return None
+
     def _tau(self, judged: Sequence[StoredRating]) -> dict[str, float]:
         """Agreement of people and program on the audited groups among the new ratings."""
         found = []
         for entry in judged:
-            sampled = self.source.group(entry.event.group) if entry.event.is_audit else None
+            sampled = self._audited(entry)
             if sampled is not None:
                 found.append(group_tau(terms(entry.event), sampled.program, distinct_completions(entry)))
         taus = [tau for tau in found if tau is not None]

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grpo_gui.commands import ContinueWithout, Pause, Resume, SetRatingMode, SetRatingShrink, Stop
+from grpo_gui.errors import StoreError
 from grpo_gui.events import (
     GroupRef,
     GroupsSampled,
@@ -438,6 +439,22 @@ def test_that_the_mode_survives_a_resume(make):
     again = RatedRig(replace(first.config, steps=4), first.state_dir, ratings, resume=True)
     assert again.run() is RunStatus.FINISHED
     assert waiting(again) == []
+
+
+def test_that_a_database_that_cannot_be_read_for_a_while_loses_no_rating(make, monkeypatch, caplog):
+    rig = rate_after(make(), 1, 0)
+    entries, calls = rig.ratings.entries, []
+
+    def sometimes(after_id):
+        calls.append(after_id)
+        if len(calls) in (3, 4):
+            raise StoreError("The database is busy.")
+        return entries(after_id)
+
+    monkeypatch.setattr(rig.ratings, "entries", sometimes)
+    assert rig.run() is RunStatus.FINISHED
+    assert [(step, use.outcome) for step, use in rig.uses] == [(3, "used")]
+    assert "Ratings wait: The database is busy." in caplog.text
 
 
 def test_that_a_mode_that_was_set_while_the_run_was_at_rest_holds(make):
