@@ -1,20 +1,20 @@
 """What is read beside the curves of the overlaid runs: changes of settings, shared prompts, answers, findings."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from grpo_gui.diagnose.codec import finding_from_json
 from grpo_gui.diagnose.finding import Finding
-from grpo_gui.errors import BadInputError
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import ChangeRecord
 from grpo_gui.store.records_runs import SharedPrompt
+from grpo_gui.training.diagnosing import findings_of, stored_findings
 from grpo_gui.ui.models.run_overlay import RunOverlay
 from grpo_gui.ui.models.same_prompt import Answers, nearest, read_answers
 from grpo_gui.ui.workspace import Workspace
 
+DIAGNOSED_AT_ONCE = 500  # steps up to which a run without stored findings is diagnosed: under a second
 RunFindings = tuple[tuple[Finding, ...], frozenset[str]]
 
 
@@ -25,7 +25,7 @@ class Beside:
     run_ids: tuple[int, ...]
     changes: dict[int, tuple[ChangeRecord, ...]]
     prompts: tuple[SharedPrompt, ...]
-    findings: dict[int, RunFindings]
+    findings: dict[int, RunFindings]  # of the runs that were diagnosed, or are now because they are short
 
 
 class RunsComparison(QObject):
@@ -39,12 +39,14 @@ class RunsComparison(QObject):
         super().__init__()
         self._workspace, self._overlay = workspace, overlay
         self.beside = Beside((), {}, (), {})
+        self._found: dict[tuple[int, int], tuple[Finding, ...]] = {}  # by run and its steps when it was diagnosed
         overlay.runs_changed.connect(self.refresh)
 
     def refresh(self) -> None:
         """Read again for the runs that are overlaid now."""
-        run_ids = tuple(overlaid.run.id for overlaid in self._overlay.runs)
-        self._workspace.read(lambda reader: read_beside(reader, run_ids), self._take, key="runs.beside")
+        steps = {overlaid.run.id: overlaid.run.steps_done for overlaid in self._overlay.runs}
+        known = {run_id: self._found[run_id, done] for run_id, done in steps.items() if (run_id, done) in self._found}
+        self._workspace.read(lambda reader: read_beside(reader, steps, known), self._take, key="runs.beside")
 
     def ask(self, prompt: SharedPrompt) -> None:
         """Read the answers to a prompt, from groups near its newest common step."""
@@ -62,27 +64,27 @@ class RunsComparison(QObject):
 
     def _take(self, beside: Beside) -> None:
         self.beside = beside
+        for overlaid in self._overlay.runs:
+            if overlaid.run.id in beside.findings and not overlaid.run.status.is_active:
+                self._found[overlaid.run.id, overlaid.run.steps_done] = beside.findings[overlaid.run.id][0]
         self.changed.emit()
 
     def _answered(self, answers: list[Answers]) -> None:
         self.answered.emit(answers)
 
 
-def read_beside(reader: StoreReader, run_ids: Sequence[int]) -> Beside:
-    """Read what belongs to these runs."""
+def read_beside(reader: StoreReader, steps: Mapping[int, int], known: Mapping[int, tuple[Finding, ...]]) -> Beside:
+    """Read what belongs to runs, given with their steps; findings that are `known` are not looked for again."""
+    run_ids = tuple(steps)
+    findings: dict[int, RunFindings] = {}
+    for run_id in run_ids:
+        is_short = steps[run_id] <= DIAGNOSED_AT_ONCE
+        found = known.get(run_id) or (findings_of if is_short else stored_findings)(reader, run_id)
+        if found or is_short:
+            findings[run_id] = found, reader.muted_findings(run_id)
     return Beside(
-        tuple(run_ids),
+        run_ids,
         {run_id: reader.changes(run_id) for run_id in run_ids},
         reader.shared_prompts(run_ids) if len(run_ids) > 1 else (),
-        {run_id: (_findings(reader, run_id), reader.muted_findings(run_id)) for run_id in run_ids},
+        findings,
     )
-
-
-def _findings(reader: StoreReader, run_id: int) -> tuple[Finding, ...]:
-    found = []
-    for record in reader.findings(run_id):
-        try:
-            found.append(finding_from_json(record.document))
-        except BadInputError:
-            continue  # of another version of the diagnosis
-    return tuple(found)

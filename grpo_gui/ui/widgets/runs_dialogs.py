@@ -76,8 +76,7 @@ class NotesDialog(QDialog):
         self.setWindowTitle(f"Notes of {title}")
         self.setMinimumSize(theme.px(480), theme.px(320))
         self.list = QListWidget()
-        self.list.setAccessibleName("Notes")
-        self.list.setWordWrap(True)
+        _wrap(self.list, "Notes")
         self.field = QLineEdit()
         self.field.setPlaceholderText("Write a note and press Enter")
         self.field.setAccessibleName("New note")
@@ -137,7 +136,7 @@ class BinDialog(QDialog):
         self.runs = tuple(runs)
         self.sentence = label("", "label", wrap=True)
         self.list = QListWidget()
-        self.list.setAccessibleName("Runs in the bin")
+        _wrap(self.list, "Runs in the bin")
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.take_back = button("Take back", "restore", tooltip="Put the selected runs back into the list.")
         self.empty = button("Empty bin", "trash", tooltip="Delete these runs with their snapshots for good.")
@@ -189,3 +188,12 @@ class BinDialog(QDialog):
     def _empty(self) -> None:
         self.emptied.emit()
         self.accept()
+
+
+def _wrap(items: QListWidget, name: str) -> None:
+    """Let the texts of a list run over several lines."""
+    items.setAccessibleName(name)
+    items.setWordWrap(True)
+    items.setTextElideMode(Qt.TextElideMode.ElideNone)
+    items.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    items.setResizeMode(QListWidget.ResizeMode.Adjust)

@@ -88,15 +88,16 @@ class RunsSide(Card):
                 widget.deleteLater()
         self.findings = {}
         for overlaid in runs:
-            if overlaid.run.id not in findings:
-                continue
             self._findings_box.addWidget(_title(overlaid))
+            if overlaid.run.id not in findings:
+                self._findings_box.addWidget(label("Not looked for yet; open the run to have it diagnosed.", "hint"))
+                continue
             some = FindingsList(_MOST_FINDINGS)
             some.show_findings(*findings[overlaid.run.id])
             some.opened.connect(lambda detector, run_id=overlaid.run.id: self.finding_opened.emit(run_id, detector))
             self.findings[overlaid.run.id] = some
             self._findings_box.addWidget(some)
-        self.findings_title.set_hint("" if self.findings else "of the ticked runs")
+        self.findings_title.set_hint("" if runs else "of the ticked runs")
 
     def _note(self) -> QHBoxLayout:
         self._note_icon = label()

@@ -8,12 +8,16 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QDialog, QMenu
 
+from grpo_gui.diagnose.codec import finding_to_json
+from grpo_gui.diagnose.finding import Finding, FindingState
+from grpo_gui.diagnose.reading import Action, Severity
 from grpo_gui.events import EvalCompleted, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
 from grpo_gui.settings import Settings
 from grpo_gui.store import shelf_writes
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
+from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_to_json
@@ -238,6 +242,28 @@ def test_that_curves_that_measure_something_else_carry_a_note(writer, show, qtbo
     tick(view, qtbot, corrected)
     view.plots.draw_all()
     assert note.isHidden()
+
+
+def test_that_findings_stand_beside_the_curves_and_open_their_run(writer, show, stored, qtbot):
+    run_id = add_run(writer)
+    finding = Finding(
+        *("kl_runaway", "KL accelerates", Severity.WARNING, FindingState.OPEN, 3, 4, 9, "A headline.", "A detail."),
+        *((), Action("Stop."), "measure", 1.0, 2.0),
+    )
+    record = FindingRecord(
+        *("kl_runaway", "KL accelerates", "warning", "open", "", 3, 4, "A headline.", "A detail.", "Stop."),
+        finding_to_json(finding),
+    )
+    writer.save_findings(run_id, (record,))
+    long = add_run(writer, "long", steps=3)
+    view = show(run_id)
+    qtbot.waitUntil(lambda: run_id in view.side.findings)
+    (row,) = [row for row in view.side.findings[run_id].rows if row.detector == "kl_runaway"]
+    with qtbot.waitSignal(stored.view_requested):
+        qtbot.mouseClick(row, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: stored.run is not None and stored.run.id == run_id)
+    tick(view, qtbot, long)  # never diagnosed, but short
+    qtbot.waitUntil(lambda: long in view.side.findings)
 
 
 def test_that_a_search_finds_by_tag_and_note_and_escape_ends_it(writer, show, qtbot):
