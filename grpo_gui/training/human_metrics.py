@@ -11,6 +11,9 @@ from grpo_gui.training.human_term import HumanTerm
 
 Float64Array = npt.NDArray[np.float64]
 
+# What has no value in a step in which nobody and nothing judged: left out, because it is no number that went wrong.
+_OF_REWARDS = ("reward", "advantage/", "frac_reward_zero_std", "dead_groups/")
+
 
 def human_metrics(
     term: HumanTerm, rewards_PGF: Float64Array, advantages_PG: Float64Array, correct: Sequence[bool | None]
@@ -33,4 +36,11 @@ def human_metrics(
     return metrics | {
         name: dead.get(name, math.nan)
         for name in ("frac_reward_zero_std", "dead_groups/all_right", "dead_groups/all_wrong", "dead_groups/other")
+    }
+
+
+def of_what_was_judged(metrics: dict[str, float]) -> dict[str, float]:
+    """Return the metrics without those of rewards that have no value: unrated is None, not a number that failed."""
+    return {
+        name: value for name, value in metrics.items() if not (math.isnan(value) and name.startswith(_OF_REWARDS))
     }

@@ -19,7 +19,7 @@ from grpo_gui.tasks.rewards import is_right
 from grpo_gui.training.clock import StepClock
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.devices import autocast
-from grpo_gui.training.human_metrics import human_metrics
+from grpo_gui.training.human_metrics import human_metrics, of_what_was_judged
 from grpo_gui.training.human_term import HumanTerm, joint_advantages
 from grpo_gui.training.late import LateBatch, late_batches
 from grpo_gui.training.scoring import Scorer
@@ -134,7 +134,7 @@ def judge(
         sources=scorer.sources,
     )
     if term is not None:
-        metrics |= human_metrics(term, rewards_PGF, advantages_PG, correct)
+        metrics = of_what_was_judged(metrics | human_metrics(term, rewards_PGF, advantages_PG, correct))
     late = () if term is None else late_batches(term.late, of_late, config, drawn.ids.device)
     left_out = [cut and config.mask_truncated_completions for cut in read.truncated]
     return Rollout(
