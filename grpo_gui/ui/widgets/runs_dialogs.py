@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -25,6 +25,7 @@ from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.labels import label
 
 _LONGEST_NAME = 200
+_TWO_LINES = 42  # pixels
 
 
 class AskText(QDialog):
@@ -168,6 +169,7 @@ class BinDialog(QDialog):
             words = f"{one_line(run.name)} \u00b7 seed {run.seed}\n{size}"
             item = QListWidgetItem(words + (", being deleted" if run.unfinished else ""))
             item.setData(Qt.ItemDataRole.UserRole, run.id)
+            item.setSizeHint(QSize(0, theme.px(_TWO_LINES)))  # letters of another script may be higher
             if run.unfinished:
                 item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsSelectable)
             self.list.addItem(item)
