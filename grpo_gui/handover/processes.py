@@ -19,6 +19,8 @@ SHOWN = 300  # characters of an error
 _FAILURE = re.compile(
     r"\n  rank +: (?P<rank>\d+).*?\n  exitcode +: (?P<code>-?\d+)(?P<rest>.*?)(?=\n\[\d+\]:|\n-{20}|\n={20}|\Z)", re.S
 )
+# It says this first, and nothing else where it fails itself: it stumbles over what dying processes half wrote.
+_NOTICED = re.compile(r"failed \(exitcode: (?P<code>-?\d+)\) local_rank: (?P<rank>\d+)(?P<rest>)")
 _CLASS = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Exception): ")
 
 
@@ -96,7 +98,7 @@ def failure_sentence(code: int, printed: str, world_size: int, log: Path) -> str
         log: where all of it stands.
     """
     who, reason = ("Rank 0" if world_size == 1 else "TRL's launcher"), _last_line(printed)
-    cause = _first_cause(list(_FAILURE.finditer(printed)))
+    cause = _first_cause(list(_FAILURE.finditer(printed)) or list(_NOTICED.finditer(printed)))
     if cause is not None:
         who, code, reason = f"Rank {cause['rank']}", int(cause["code"]), _last_line(cause["rest"])
     if code < 0:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from grpo_gui.errors import BadInputError
+from grpo_gui.outside.trl_samples import SHOWN_PROMPT
 from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.problem import Problem, Task
 from grpo_gui.tasks.rewards import needs_answer
@@ -40,7 +41,7 @@ def drawn_rows(config: TrainConfig, task: Task, count: int, *, has_template: boo
 
 
 def row_of(problem: Problem, config: TrainConfig, *, has_template: bool, suffix: str = "") -> Row:
-    """One row: the prompt as TRL takes it, the answer, and the problem itself.
+    """One row: the prompt as TRL takes it and as it is shown, the answer, and the problem itself.
 
     Args:
         problem: what to ask.
@@ -64,7 +65,8 @@ def row_of(problem: Problem, config: TrainConfig, *, has_template: bool, suffix:
     else:
         begin = f"{config.system_prompt}\n\n" if config.system_prompt else ""
         prompt = f"{begin}{problem.prompt}{suffix}"
-    return {"prompt": prompt, "answer": problem.answer, PROBLEM: json.dumps(asdict(problem), ensure_ascii=False)}
+    whole = json.dumps(asdict(problem), ensure_ascii=False)
+    return {"prompt": prompt, SHOWN_PROMPT: problem.prompt, "answer": problem.answer, PROBLEM: whole}
 
 
 def problem_of(text: str) -> Problem:

@@ -11,8 +11,8 @@ from grpo_gui.commands import Command
 from grpo_gui.events import RunStatus, TrainerStatus
 from grpo_gui.outside.assembling import Assembler, merged
 from grpo_gui.outside.detecting import sources_at
+from grpo_gui.outside.gathering import Gathering
 from grpo_gui.outside.importing import (
-    Gathering,
     RunWriter,
     config_json,
     create_run,
@@ -20,14 +20,14 @@ from grpo_gui.outside.importing import (
     format_of,
     run_summary,
 )
-from grpo_gui.outside.pieces import OutsideError, RunInfo
+from grpo_gui.outside.pieces import OutsideError, RunInfo, StatusRow
 from grpo_gui.outside.places import Place
 from grpo_gui.outside.quiet import QUIET_S
 from grpo_gui.outside.run_state import RunState
 from grpo_gui.outside.source import Source
 from grpo_gui.outside.way_back import WayBack
 from grpo_gui.store.reader import StoreReader
-from grpo_gui.store.records_outside import OutsideBatch, OutsideRun, SourceRecord
+from grpo_gui.store.records_outside import OutsideRun, SourceRecord
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +42,9 @@ class FollowWriter(RunWriter, Protocol):
 
     def take_commands(self, run_id: int) -> list[Command]:
         """The commands left for a run since the last call."""
+
+    def add_note(self, run_id: int, step: int, text: str) -> int:
+        """Add a note at a step."""
 
 
 class Follower:
@@ -151,6 +154,8 @@ class Follower:
             for source, piece in merged(list(self._sources.values())):
                 count += 1
                 self._state.take(piece, now_s)
+                if isinstance(piece, StatusRow) and piece.kind == "snapshot":
+                    self._note_checkpoint(piece)
                 waiting.take(self._assembler, source, piece)
                 if waiting.is_full:
                     self._write(waiting)
@@ -164,6 +169,14 @@ class Follower:
         if count:
             self._write(waiting, tuple(self._records_now()))
         return count
+
+    def _note_checkpoint(self, row: StatusRow) -> None:
+        """Tell at its step where a checkpoint lies, once."""
+        if self.run_id is None or self._reader is None:
+            return
+        text = f"Checkpoint saved in {row.message}."
+        if all(note.text != text for note in self._reader.notes(self.run_id)):
+            self._writer.add_note(self.run_id, row.step, text)
 
     def _records_now(self) -> list[SourceRecord]:
         records = [source.record() for source in self._sources.values()]
@@ -179,8 +192,7 @@ class Follower:
             describe(sources, self.info)
             self.run_id = create_run(self._writer, self.place.name, self.info, sources, "followed")
             self._save_summary()
-        batch = OutsideBatch(tuple(waiting.starts), tuple(waiting.steps), tuple(waiting.updates), records)
-        self._writer.write_outside(self.run_id, batch)
+        self._writer.write_outside(self.run_id, waiting.batch(records))
 
     def _save_summary(self) -> None:
         if self.run_id is None or not self._sources:

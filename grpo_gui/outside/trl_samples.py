@@ -10,6 +10,7 @@ from grpo_gui.outside.trl_record import Recorder
 if TYPE_CHECKING:
     import torch
 
+SHOWN_PROMPT = "grpo_gui_prompt"  # a column with the prompts as people see them, where TRL's hold more
 _ANSWER_COLUMNS = ("answer", "solution", "ground_truth", "target")
 DIGITS = 6  # of log-probabilities and entropies
 
@@ -62,6 +63,7 @@ class SampleRecorder:
         size = trainer.num_generations if mode == "train" else trainer.num_generations_eval
         batch = Batch(mode, trainer.state.global_step + 1, self.recorder.generation, first, list(map(len, ids)))
         ends = {*trainer.eos_token_ids, trainer.processing_class.pad_token_id}
+        shown = columns.get(SHOWN_PROMPT, prompts)
         answers = next((columns[name] for name in _ANSWER_COLUMNS if name in columns), None)
         events = [
             {
@@ -71,7 +73,7 @@ class SampleRecorder:
                 "group": (first + i) // size,
                 "index": (first + i) % size,
                 "row": first + i,
-                "prompt": text_of(prompts[i]),
+                "prompt": text_of(shown[i]),
                 "completion": text_of(completions[i]),
                 "tokens": list(map(int, ids[i])),
                 "texts": [self._text_of(int(token)) for token in ids[i]],

@@ -21,6 +21,15 @@ def test_that_the_order_in_which_torchrun_noticed_does_not_matter():
     assert failure_sentence(1, printed, 2, LOG).startswith("Rank 1 ended with signal 9 (SIGKILL)")
 
 
+def test_that_a_launcher_that_stumbles_over_half_a_file_has_named_the_rank_before():
+    printed = (
+        "E1130 22:38:20.946000 13820 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -9) "
+        "local_rank: 1 (pid: 13833) of binary: python\nTraceback (most recent call last):\n"
+        "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)\n"
+    )
+    assert failure_sentence(1, printed, 2, LOG).startswith("Rank 1 ended with signal 9 (SIGKILL)")
+
+
 def test_that_an_error_of_a_rank_is_told_with_its_last_line():
     printed = (DATA / "torchrun_error.log").read_text(encoding="utf-8")
     assert failure_sentence(1, printed, 2, LOG) == (

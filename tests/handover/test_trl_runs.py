@@ -84,6 +84,7 @@ def test_that_one_process_trains_a_run_that_looks_like_any_other(database):
         assert {"loss", "kl", "reward", "clip_ratio/region_mean", "rewards/two tokens/mean", "eval/reward"} <= names
         assert len(reader.points(run_id, "eval/reward").steps) == 4  # before the first step and after each of ours
         assert json.loads(run.config)["world_size"] == 1
+    assert sampled[0].prompt.endswith("?")  # without the line break that the model needs
     sample = sampled[0].completions[0]
     assert dict(sample.rewards).keys() == {"right", "two tokens"}
     assert len(sample.logps) == len(sample.ref_logps) == 4 * len(sample.token_ids)
@@ -94,7 +95,8 @@ def test_that_one_process_trains_a_run_that_looks_like_any_other(database):
 
 
 def test_that_two_ranks_bring_every_sample_once_with_the_advantages_of_trl(database):
-    run_id = begin(database, CONFIG, 2, log_completions=True)
+    config = replace(CONFIG, micro_batch_prompts=1)  # two micro-batches on each rank
+    run_id = begin(database, config, 2, log_completions=True)
     assert supervise(run_id, database) is RunStatus.FINISHED
     folder = job_folder(database, run_id)
     with StoreReader(database) as reader:
@@ -151,6 +153,8 @@ def test_that_pause_snapshot_and_stop_reach_trl_from_the_window(database):
         finally:
             assert handle.stop(TIMEOUT_S)
         assert reader.run(run_id).status is RunStatus.STOPPED
+        assert all(note.text.startswith("Checkpoint saved in ") for note in reader.notes(run_id))
+        assert reader.notes(run_id)
 
 
 def test_that_data_that_trl_cannot_use_end_the_run_with_their_sentence(database, tmp_path):
@@ -159,6 +163,15 @@ def test_that_data_that_trl_cannot_use_end_the_run_with_their_sentence(database,
     assert supervise(run_id, database) is RunStatus.FAILED
     with StoreReader(database) as reader:
         assert "Rank 0 ended with exit code 1: The data hold chats" in reader.run(run_id).message
+
+
+def test_that_ratings_of_people_are_a_source_under_its_name():
+    from grpo_gui.handover.run_job import reward_functions
+
+    human = replace(CONFIG, rewards=(RewardSpec("me", "human"), RewardSpec("right", "exact")))
+    rated, right = reward_functions(human)
+    assert (rated.__name__, rated.wait_s, right.__name__) == ("me", 0.0, "right")
+    assert reward_functions(replace(human, rating_mode="wait"))[0].wait_s is None
 
 
 @pytest.mark.parametrize(("started", "is_right"), [("2", True), ("1", False), (None, False)])
