@@ -13,6 +13,7 @@ from grpo_gui.routing.endpoints import Endpoint
 READY, LOADING, DEAD = "ready", "loading", "dead"
 BUILT_IN, SNAPSHOT, ENDPOINT = "built-in", "snapshot", "endpoint"
 TRY_AGAIN_S = 20.0  # dead endpoints
+LONGEST_PAUSE = 64  # rounds of TRY_AGAIN_S for one that looks alive each time and then does not answer
 SHIPPED = (
     RouterModelAdded("base", BUILT_IN, BUILTIN, "", "", 0.0),
     *(RouterModelAdded(f"{name} expert", BUILT_IN, EXPERT_PREFIX + name, "", "", 0.0) for name in EXPERTS),
@@ -21,11 +22,12 @@ SHIPPED = (
 
 @dataclass(frozen=True, slots=True)
 class ModelHealth:
-    """A model and how it is; `sentence` says why it is dead."""
+    """A model and how it is; `sentence` says why it is dead. `failures` counts answers that failed in a row."""
 
     model: RouterModelAdded
     state: str  # ready, loading, dead
     sentence: str = ""
+    failures: int = 0
 
 
 class ModelList:
@@ -78,12 +80,22 @@ class ModelList:
         threading.Thread(target=self._check, args=(health.model,), name=f"trying {name}", daemon=True).start()
 
     def mark(self, model: str, sentence: str) -> None:
-        """Note that a model answered (`sentence` empty), or is dead and why."""
+        """Note that a model answered (`sentence` empty), or did not, is dead, and why."""
+        with self._lock:
+            failures = self._health[model].failures + 1 if sentence and model in self._health else 0
+        self._note(model, sentence, failures)
+
+    def _note(self, model: str, sentence: str, failures: int | None = None) -> None:
         with self._lock:
             before = self._health.get(model)
             if before is None:
                 return
-            after = replace(before, state=DEAD if sentence else READY, sentence=sentence)
+            after = replace(
+                before,
+                state=DEAD if sentence else READY,
+                sentence=sentence,
+                failures=before.failures if failures is None else failures,
+            )
             self._health[model] = after
         if after != before:
             self._changed()
@@ -97,15 +109,23 @@ class ModelList:
         with self._lock:
             now = self._health.get(model.name)
         if now is not None and now.model == model:
-            self.mark(model.name, sentence)
+            self._note(model.name, sentence)
 
     def _try_the_dead(self) -> None:
+        number = 0
         while not self._closing.wait(TRY_AGAIN_S):
+            number += 1
             for health in self.all():
-                if health.state == DEAD and health.model.kind == ENDPOINT and not self._closing.is_set():
+                is_due = health.state == DEAD and health.model.kind == ENDPOINT and is_tried(number, health.failures)
+                if is_due and not self._closing.is_set():
                     self._check(health.model)
 
     def _answerer(self, model: RouterModelAdded) -> Answerer:
         if model.kind == ENDPOINT:
             return Endpoint(model.name, model.endpoint_url, model.location, model.key_source)
         return LocalModel(model.name, model.location, self._shelf)
+
+
+def is_tried(number: int, failures: int) -> bool:
+    """Whether round `number` tries an endpoint again: each further failed answer doubles the pause."""
+    return number % min(1 << max(failures - 1, 0), LONGEST_PAUSE) == 0

@@ -8,8 +8,10 @@ import pytest
 
 from grpo_gui.errors import BadInputError, MissingExtraError
 from grpo_gui.router_events import RouterAnswered, RouterModelAdded
+from grpo_gui.routing import model_list
 from grpo_gui.routing.answers import NoAnswerError, StoppedError, Wanted
 from grpo_gui.routing.endpoints import Endpoint, KeyMask, checked_url
+from grpo_gui.routing.model_list import is_tried
 from grpo_gui.store.reader import StoreReader
 
 KEY = "sk-very-secret-0123456789"
@@ -234,6 +236,32 @@ def test_that_a_dead_endpoint_is_shown_and_routed_around_and_comes_back(opened, 
     with StoreReader(opened.path) as reader:
         kept = [entry.event for entry in reader.router_log() if isinstance(entry.event, RouterAnswered)]
     assert [event.cost for event in kept if event.model == "far"] == [0.0, 7 * 2.0 / 1000]
+
+
+def test_that_a_dead_endpoint_is_tried_again_by_itself(opened, server, ready, monkeypatch):
+    monkeypatch.setattr(model_list, "TRY_AGAIN_S", 0.02)
+    server.is_alive = False
+    service = opened.reopen()
+    service.add_endpoint("far", server.url("moody"), "m")
+    assert ready("far").state == "dead"
+    opened.service_changed.clear()
+    server.is_alive = True
+    assert opened.service_changed.wait(20)
+    assert ready("far").state == "ready"
+
+
+def test_that_one_that_looks_alive_and_does_not_answer_is_tried_more_and_more_rarely(opened, ask, server, ready):
+    opened.service.add_endpoint("far", server.url("ill"), "m")
+    for failures in (1, 2, 3):
+        assert ready("far").state == "ready"
+        assert ask("Which?")[1]["far"].state == "failed"
+        assert ready("far").failures == failures
+        opened.service.models.check("far")
+    tries = {failures: [n for n in range(1, 200) if is_tried(n, failures)] for failures in (0, 1, 2, 4, 50)}
+    assert len(tries[0]) == len(tries[1]) == 199
+    assert tries[2][:3] == [2, 4, 6]
+    assert tries[4][:2] == [8, 16]
+    assert tries[50] == [64, 128, 192]
 
 
 def test_that_the_time_limit_keeps_what_was_said_and_the_model_stays_alive(opened, server):
