@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from grpo_gui.outside.completeness import Completeness
 from grpo_gui.outside.grouping import AdvantageCheck, group_sample, group_size_of, rebuild, run_lengths, with_advantages
-from grpo_gui.outside.names import is_evaluation, plain_name
+from grpo_gui.outside.names import Named, is_evaluation, plain_name
 from grpo_gui.outside.pieces import Piece, RunInfo, Sample, SampleChange, SampleRows, ScalarRow, StartRow, StoredGroup
 from grpo_gui.outside.source import Source
 from grpo_gui.outside.weights import WeightFinder
@@ -25,6 +25,7 @@ class Assembler:
         self.config = info.config
         self._known_weights = info.weights
         self._weights = WeightFinder()
+        self._names: dict[tuple[str, str], Named] = {}
         self.completeness = Completeness()
         self.check = AdvantageCheck()
         self._verify = verify
@@ -65,7 +66,7 @@ class Assembler:
     def _scalars(self, source: Source, row: ScalarRow) -> OutsideStep:
         metrics: dict[str, OutsideMetric] = {}
         for raw, value in row.values.items():
-            name, definition_id = source.name_of(raw, self.config)
+            name, definition_id = self._named(source, raw)
             metrics.setdefault(name, OutsideMetric(name, raw, definition_id, value))
         evaluation = is_evaluation(row.values)
         self._weights.feed(row.values)
@@ -78,6 +79,13 @@ class Assembler:
             may_restart=row.may_restart or (self._verify and not evaluation),
             is_evaluation=evaluation,
         )
+
+    def _named(self, source: Source, raw: str) -> Named:
+        """Our name for a metric, looked up once."""
+        key = (source.format, raw)
+        if key not in self._names:
+            self._names[key] = source.name_of(raw, self.config)
+        return self._names[key]
 
     def _remember(self, row: ScalarRow, *, evaluation: bool) -> None:
         if evaluation:

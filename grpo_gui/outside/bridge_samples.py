@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grpo_gui.events import CompletionSample
-from grpo_gui.outside.pieces import number, whole
+from grpo_gui.outside.pieces import number
 
 Float32Array = npt.NDArray[np.float32]
 _SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -154,9 +154,9 @@ def _floats(values: object, count: int) -> bytes:
 def _ids(value: object) -> tuple[int, ...]:
     if value is None:
         return ()
-    if not isinstance(value, list) or not all((found := whole(one)) is not None and found < 2**32 for one in value):
+    if not isinstance(value, list) or not all(type(one) is int and 0 <= one < 2**32 for one in value):
         raise ValueError("tokens are no list of token ids")
-    return tuple(map(int, value))
+    return tuple(value)
 
 
 def _opinions(rewards: Mapping[str, object]) -> tuple[tuple[str, float | None], ...]:

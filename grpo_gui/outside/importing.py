@@ -4,21 +4,20 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.outside.assembling import Assembler, merged
 from grpo_gui.outside.detecting import find_runs, sources_at
-from grpo_gui.outside.pieces import OutsideError, Piece, RunInfo, SampleChange, StartRow
+from grpo_gui.outside.gathering import Gathering
+from grpo_gui.outside.pieces import OutsideError, RunInfo
 from grpo_gui.outside.source import Source
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
-from grpo_gui.store.records_outside import OutsideBatch, OutsideRun, OutsideStart, OutsideStep, SampleUpdate
+from grpo_gui.store.records_outside import OutsideBatch, OutsideRun
 
-BATCH_STEPS = 200
-BATCH_COMPLETIONS = 2000
 BLOCK = 4 << 20
 UNKNOWN_SEED = -1
 
@@ -74,41 +73,6 @@ class ImportReport:
     completions: int
     summary: str
     problems: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Gathering:
-    """What waits for the next transaction."""
-
-    starts: list[OutsideStart] = field(default_factory=list)
-    steps: list[OutsideStep] = field(default_factory=list)
-    updates: list[SampleUpdate] = field(default_factory=list)
-    completions: int = 0
-
-    def take(self, assembler: Assembler, source: Source, piece: Piece) -> None:
-        """Add a piece."""
-        if isinstance(piece, SampleChange):
-            self.updates.append(assembler.update(piece))
-        elif isinstance(piece, StartRow):
-            self.starts.append(assembler.start(piece))
-        else:
-            for step in assembler.steps(source, piece):
-                self.steps.append(step)
-                self.completions += sum(len(group.completions) for group in step.groups)
-
-    @property
-    def is_full(self) -> bool:
-        """True when it is time to write."""
-        return (
-            len(self.steps) >= BATCH_STEPS
-            or self.completions >= BATCH_COMPLETIONS
-            or len(self.updates) >= BATCH_COMPLETIONS
-        )
-
-    @property
-    def is_empty(self) -> bool:
-        """True when nothing waits."""
-        return not (self.starts or self.steps or self.updates)
 
 
 def import_path(
@@ -204,9 +168,7 @@ class _Import:
             if (self._run_id is None)
             else self._run_id
         )
-        self._writer.write_outside(
-            run_id, OutsideBatch(tuple(waiting.starts), tuple(waiting.steps), tuple(waiting.updates))
-        )
+        self._writer.write_outside(run_id, waiting.batch())
         times = [step.time_s for step in waiting.steps if step.time_s is not None]
         self._times = (min([self._times[0], *times]), max([self._times[1], *times]))
         counts = assembler.completeness

@@ -1,6 +1,7 @@
 """Our names for the metrics of other programs, each with an id that tells whether two curves measure the same."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from grpo_gui.grpo.definitions import METRICS, definition_of
@@ -48,6 +49,7 @@ _VERL_SAME = frozenset(  # measured as we do
 )
 
 
+@lru_cache(maxsize=4096)
 def plain_name(raw: str) -> str:
     """TRL's name without the prefixes that loggers add: `train/` before, `eval_` before held-out metrics."""
     name = raw.removeprefix("train/")

@@ -15,12 +15,14 @@ class WeightFinder:
 
     def __init__(self) -> None:
         self.weights: dict[str, float] | None = None
+        self._looked = 0
         self._rows: list[tuple[float, dict[str, float]]] = []
 
     def feed(self, values: Mapping[str, float]) -> None:
         """Look at the training and the held-out means of a row."""
-        if self.weights is not None or len(self._rows) >= MAX_ROWS:
+        if self.weights is not None or self._looked >= MAX_ROWS:
             return
+        self._looked += 1
         found = [equation for prefix in ("", "eval/") if (equation := _equation(values, prefix)) is not None]
         if found:
             self._rows += found

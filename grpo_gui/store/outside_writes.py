@@ -4,11 +4,12 @@ import json
 import math
 import sqlite3
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
 from grpo_gui.events import CompletionSample, GroupSample
-from grpo_gui.store.encoding import encode_text
+from grpo_gui.store.encoding import decode_text, encode_text
 from grpo_gui.store.group_inserts import GroupInserter, sample_std
 from grpo_gui.store.inserts import advantage_counts
 from grpo_gui.store.records_outside import (
@@ -26,6 +27,9 @@ _PLACE = """SELECT c.id, g.id FROM groups g JOIN completions c ON c.group_id = g
 WHERE g.run_id = ? AND g.superseded = 0 AND g.step = ? AND g.position = ? AND c.position = ?"""
 _STEP_SUMS = """SELECT c.advantage, c.tokens FROM groups g JOIN completions c ON c.group_id = g.id
 WHERE g.run_id = ? AND g.superseded = 0 AND g.step = ?"""
+_KNOWN = """SELECT c.position, c.text, c.advantage, length(t.logps) FROM groups g
+JOIN completions c ON c.group_id = g.id JOIN completion_tokens t ON t.completion_id = c.id
+WHERE g.run_id = ? AND g.superseded = 0 AND g.step = ? AND g.position = ?"""
 _SAME = 1e-5  # relative: TensorBoard keeps float32
 
 
@@ -102,7 +106,20 @@ class OutsideInserter:
             "SELECT position FROM groups WHERE run_id = ? AND superseded = 0 AND step = ?", (run_id, step.step)
         )
         known = {row[0] for row in rows}
+        for group in step.groups:
+            if group.index in known:
+                self._update(run_id, tuple(self._better_known(run_id, step.step, group)))
         return tuple(group for group in step.groups if group.index not in known)
+
+    def _better_known(self, run_id: int, step: int, group: GroupSample) -> Iterator[SampleUpdate]:
+        """The samples of a stored group of which more is known now: it is read again after a restart."""
+        rows = self._connection.execute(_KNOWN, (run_id, step, group.index)).fetchall()
+        stored = {position: (decode_text(text), advantage, logps) for position, text, advantage, logps in rows}
+        for sample in group.completions:
+            text, advantage, logps = stored.get(sample.index, ("", 0.0, 1))
+            learned = (advantage is None and not math.isnan(sample.advantage)) or (not logps and sample.logps)
+            if learned and text == sample.text:
+                yield SampleUpdate(step, group.index, sample)
 
     def _add_step_row(self, run_id: int, step: OutsideStep, groups: tuple[GroupSample, ...]) -> None:
         samples = [sample for group in groups for sample in group.completions]
