@@ -56,9 +56,9 @@ class PlotSpec:
 
 
 def reward_sources(run: RunSeries) -> list[str]:
-    """The reward sources that have curves of their own; a single one would repeat the reward."""
+    """The reward sources that have curves of their own; a single one would repeat the reward, where there is one."""
     sources = [name.removeprefix("rewards/").removesuffix("/mean") for name in run.names if _is_source_mean(name)]
-    return sources if len(sources) > 1 else []
+    return sources if len(sources) > 1 or not len(run.series("reward")) else []
 
 
 def _is_source_mean(name: str) -> bool:
