@@ -64,7 +64,7 @@ def import_database(path: Path, target: Path) -> list[str]:
 def taken_in_lines(path: Path, taken: TakenIn) -> list[str]:
     """What became of the runs of a database."""
     lines = [f"Run {run_id} was imported from {path}." for run_id in taken.new]
-    lines += [f"“{name}” is in the database already; nothing has changed." for name in taken.known]
+    lines += [f"Run {run_id} is in the database already; nothing has changed." for run_id in taken.known]
     return lines or [f"{path} holds no runs."]
 
 

@@ -57,14 +57,15 @@ class RunCopy:
         self._series_below = {"series", *self._tables.below("series")}
         self.run_id = 0  # in the target, once it has begun
 
-    def is_there(self) -> bool:
-        """True when the target has this run already: made at the same moment with the same settings."""
+    def known_id(self) -> int | None:
+        """The id of this run where the target has it already: made at the same moment, with the same seed."""
         row = self._target.execute(
-            f"SELECT 1 FROM {SOURCE}.runs s JOIN main.runs t ON t.created_s = s.created_s AND t.seed = s.seed "
-            "AND t.task = s.task AND t.program = s.program WHERE s.id = ? AND t.unfinished = 0",
+            f"SELECT t.id FROM {SOURCE}.runs s JOIN main.runs t ON t.created_s = s.created_s AND t.seed = s.seed "
+            "AND t.task = s.task AND t.program = s.program WHERE s.id = ? AND t.unfinished = 0 "
+            "AND t.binned_s IS NULL",
             (self._source_id,),
         ).fetchone()
-        return row is not None
+        return None if row is None else int(row[0])
 
     def begin(self) -> None:
         """Add the run itself, unfinished and in the bin, so that nobody sees it and a cut-off copy can be deleted."""

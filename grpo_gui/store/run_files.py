@@ -35,10 +35,10 @@ class Receiver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What came of taking in a file: ids of new runs, names of those that were there already."""
+    """What came of taking in a file: ids of new runs, and of those that were there already."""
 
     new: tuple[int, ...]
-    known: tuple[str, ...]
+    known: tuple[int, ...]
 
 
 def is_database(path: Path) -> bool:
@@ -86,13 +86,13 @@ def take_in(file: Path, writer: Receiver, progress: Progress, cancelled: Cancell
             runs = sorted(reader.runs(), key=lambda run: run.id)
         new, known = [], []
         for run in runs:
-            copied = _take_in_run(readable, run.id, writer, progress, cancelled)
-            if copied:
+            found = writer.with_attached(readable, partial(_known_id, run.id))
+            if found is not None:
+                known.append(found)
+            elif copied := _take_in_run(readable, run.id, writer, progress, cancelled):
                 new.append(copied)
-            elif cancelled():
-                break
             else:
-                known.append(run.name)
+                break
     return TakenIn(tuple(new), tuple(known))
 
 
@@ -110,25 +110,25 @@ def _copy_at_once(connection: sqlite3.Connection, run_id: int, progress: Progres
     return True
 
 
-def _take_in_run(file: Path, run_id: int, writer: Receiver, progress: Progress, cancelled: Cancelled) -> int:
-    """Copy one run; its new id, 0 when it is there already or was cancelled."""
+def _known_id(run_id: int, connection: sqlite3.Connection) -> int | None:
+    return RunCopy(connection, run_id).known_id()
 
-    def begin(connection: sqlite3.Connection) -> RunCopy | None:
-        copy = RunCopy(connection, run_id)
-        if copy.is_there():
-            return None
-        copy.begin()
-        return copy
 
-    copy = writer.with_attached(file, begin)
-    if copy is None:
-        return 0
+def _begun(run_id: int, connection: sqlite3.Connection) -> RunCopy:
+    copy = RunCopy(connection, run_id)
+    copy.begin()
+    return copy
+
+
+def _take_in_run(file: Path, run_id: int, writer: Receiver, progress: Progress, cancelled: Cancelled) -> int | None:
+    """Copy one run; its new id, None when it was cancelled."""
+    copy = writer.with_attached(file, partial(_begun, run_id))
     whole = False
     try:
         chunks = writer.with_attached(file, lambda _: copy.chunks())
         for place, chunk in enumerate(chunks):
             if cancelled():
-                return 0
+                return None
             writer.with_attached(file, partial(_copy_chunk, copy, chunk))
             progress(place + 1, len(chunks))
         writer.with_attached(file, lambda _: copy.finish())

@@ -9,6 +9,8 @@ from PySide6.QtCore import QMimeData, QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from grpo_gui.outside.importing import ImportReport, Progress, import_path
+from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.run_files import is_database, take_in
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.engine import Writer
 from grpo_gui.ui.formatting import count
@@ -79,10 +81,25 @@ def dropped_paths(data: QMimeData) -> list[Path]:
 
 
 def _import(writer: Writer, path: Path, job: BackgroundJob[list[ImportReport]]) -> list[ImportReport]:
+    if is_database(path):
+        return _import_database(writer, path, job)
+
     def progress(one: Progress) -> None:
         job.progress(round(_SHARES * one.share), _SHARES)
 
     return list(import_path(path, writer, progress=progress, is_cancelled=job.cancelled))
+
+
+def _import_database(writer: Writer, path: Path, job: BackgroundJob[list[ImportReport]]) -> list[ImportReport]:
+    """Copy the runs of another database of ours."""
+    taken = take_in(path, writer, job.progress, job.cancelled)
+    with StoreReader(writer.path) as reader:
+        runs = [(reader.run(run_id), run_id in taken.new) for run_id in (*taken.known, *taken.new)]
+    return [
+        ImportReport(str(path), run.id, is_new, is_new, run.steps_done, run.completions, "", ())
+        for run, is_new in runs
+        if run is not None
+    ]
 
 
 def _sentence(path: Path, reports: Sequence[ImportReport]) -> str:

@@ -18,12 +18,14 @@ from grpo_gui.store import shelf_writes
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.records_diagnosis import FindingRecord
+from grpo_gui.store.run_files import is_database
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_to_json
 from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.models.runs_table_model import Column
 from grpo_gui.ui.models.step_table import AxisKind
+from grpo_gui.ui.run_imports import RunImports
 from grpo_gui.ui.views.runs_view import RunsView
 from grpo_gui.ui.widgets.runs_dialogs import AskText, BinDialog
 from grpo_gui.ui.workspace import Workspace
@@ -490,6 +492,25 @@ def test_that_curves_and_plots_are_exported_from_the_menu(writer, show, qtbot, t
     assert "Held-out reward" in svg
     assert "<polyline" in svg or "<path" in svg
     assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+
+
+def test_that_a_run_goes_out_as_a_file_and_comes_in_again(writer, show, stored, qtbot, tmp_path):
+    run_id = add_run(writer, "travels")
+    view = show(run_id)
+    file = tmp_path / "run.db"
+    view.exports.ask = lambda wanted, ending: str(file)
+    view.exports.export([view.overlay.runs[0].run], ".db")
+    qtbot.waitUntil(lambda: view.card.strip.words.text().startswith("Written: "), timeout=20_000)
+    assert is_database(file)
+    writer.move_to_bin(run_id)  # else it is there already
+    imports = RunImports(stored, view.card.strip, view)
+    imports.start([file])
+    words = "Run 2 was imported from run.db: 10 logged steps, 80 completions."
+    qtbot.waitUntil(lambda: view.card.strip.words.text() == words, timeout=20_000)
+    imports.start([file])
+    words = "Run 2 holds run.db already; nothing has changed."
+    qtbot.waitUntil(lambda: view.card.strip.words.text() == words, timeout=20_000)
+    qtbot.waitUntil(lambda: listed(view) == [2])
 
 
 def test_that_what_needs_one_run_or_plots_is_not_offered_without(writer, show):
