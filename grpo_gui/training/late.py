@@ -1,7 +1,8 @@
 """Late ratings as tensors: groups of earlier steps that an update learns from with their stored log-probs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.devices import autocast
 from grpo_gui.training.human_term import LateGroup
 from grpo_gui.training.rating_source import SampledGroup
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +37,20 @@ def late_batches(
     config: TrainConfig,
     device: torch.device,
 ) -> tuple[LateBatch, ...]:
-    """Put the groups that can go through one forward pass together."""
+    """Put the groups together that can go through one forward pass: at most a micro-batch of them."""
     alike: dict[tuple[int, float], list[tuple[SampledGroup, npt.NDArray[np.float64]]]] = {}
     for group, advantage in zip(groups, advantages, strict=True):
         alike.setdefault((group.sampled.size, group.sampled.temperature), []).append((group.sampled, advantage))
     return tuple(
-        _batch([group for group, _ in members], np.concatenate([a for _, a in members]), config, device)
+        _batch([group for group, _ in part], np.concatenate([advantage for _, advantage in part]), config, device)
         for members in alike.values()
+        for part in _parts(members, config.micro_batch_prompts or len(members))
     )
+
+
+def _parts(members: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for first in range(0, len(members), size):
+        yield members[first : first + size]
 
 
 def _batch(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from grpo_gui.events import Event, GroupRef, GroupSample, GroupsSampled, StepCompleted
 from grpo_gui.rating.log import RatingLog
-from grpo_gui.rating.queue import Queue
+from grpo_gui.rating.queue import REPEAT_ONE_IN, Queue
 from grpo_gui.rating_events import RatableGroup, RatingEvent, StoredRating
 from grpo_gui.training.rating_source import SampledGroup
 
@@ -95,9 +95,13 @@ class SimulatedRater:
         in_sight |= {entry.event.group for entry in self._ratings.log[-60:]} - shown
         groups = [_ratable(ref, self._ratings.groups[ref]) for ref in sorted(in_sight, reverse=True)]
         queue = Queue(RatingLog(self._ratings.log), groups, "mara", newest_step=step, max_age=self._max_age)
-        found = queue.upcoming(1)
-        self._due += [(step + self._delay, one.ref, one.is_repeat, one.is_audit) for one in found]
-        return bool(found)
+        # Several groups are under way at once, so that the queue's own count of repeats would be behind.
+        wants_repeat = (self.rated + len(self._due) + 1) % REPEAT_ONE_IN == 0
+        shown_next = queue.upcoming(REPEAT_ONE_IN)
+        found = next((one for one in shown_next if one.is_repeat == wants_repeat), None) or next(iter(shown_next), None)
+        if found is not None:
+            self._due.append((step + self._delay, found.ref, found.is_repeat, found.is_audit))
+        return found is not None
 
     def _submit(self, ref: GroupRef, is_repeat: bool, is_audit: bool) -> None:
         values = self._judge(self._ratings.groups[ref], self._rng)
