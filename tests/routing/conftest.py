@@ -15,9 +15,9 @@ class Opened:
     def __init__(self, path):
         self.path = path
         self.service_changed = threading.Event()
-        self._open()
+        self.open()
 
-    def _open(self):
+    def open(self):
         self.writer = StoreWriter.open(self.path)
         self.service = RouterService(self.path, self.writer, changed=self.service_changed.set)
         self.service.start()
@@ -28,7 +28,7 @@ class Opened:
 
     def reopen(self):
         self.close()
-        self._open()
+        self.open()
         return self.service
 
 
