@@ -74,7 +74,7 @@ class RouterService:
             StoreError: the database cannot be read.
             BadInputError: the log's entries do not fit each other.
         """
-        self._writer, self._changed = writer, changed
+        self._writer, self._tell_changed, self._is_closed = writer, changed, False
         with StoreReader(database) as reader:
             log = [entry.event for entry in reader.router_log()]
         self._first = None if log else RouterStarted(config_to_json(RouterConfig()), seed)
@@ -83,11 +83,11 @@ class RouterService:
         self._lock = threading.Lock()
         self._asking: list[Asking] = []
         self._shelf = Shelf(threads, device)
-        self.models = ModelList(self._shelf, changed)
+        self.models = ModelList(self._shelf, self._changed)
         self.models.update(self._policy.state.models)
         book = StoreRunBook(database, writer)
         network_device = device if device.startswith("cuda") else "cpu"  # it is small: elsewhere it gains nothing
-        self._trainer = NetworkTrainer(self._policy, log, book, changed, device=network_device, threads=threads)
+        self._trainer = NetworkTrainer(self._policy, log, book, self._changed, device=network_device, threads=threads)
 
     def start(self) -> None:
         """Begin to learn in the background and to look after endpoints."""
@@ -95,7 +95,11 @@ class RouterService:
         self._trainer.start()
 
     def close(self) -> bool:
-        """Break off what is under way and end the threads; True when all ended in time."""
+        """Break off what is under way and end the threads; True when all ended in time.
+
+        A thread that waits for a server may outlive this for seconds; `changed` is not called any more.
+        """
+        self._is_closed = True
         for asking in self._under_way():
             asking.cancel()
         self.models.close(CLOSE_TIMEOUT_S)
@@ -284,6 +288,10 @@ class RouterService:
         self._models_changed()
 
     # -- inside -----------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        if not self._is_closed:
+            self._tell_changed()
 
     def _record(self, events: Sequence[RouterEvent]) -> None:
         first = (self._first,) if self._first is not None else ()

@@ -299,3 +299,11 @@ def test_that_endpoints_come_back_after_a_restart(opened, server, monkeypatch):
     opened.service.add_endpoint("far", server.url("good"), "m", key_variable="FAR_KEY", cost_per_1000_tokens=0.5)
     (health,) = opened.reopen().models.all()
     assert health.model == RouterModelAdded("far", "endpoint", "m", server.url("good"), "env:FAR_KEY", 0.5)
+
+
+def test_that_nobody_is_told_of_changes_after_the_end(opened, server):
+    opened.service.add_endpoint("far", server.url("good"), "m")
+    opened.service.close()
+    opened.service_changed.clear()
+    opened.service.models.mark("far", "It is gone.")
+    assert not opened.service_changed.is_set()
