@@ -9,6 +9,7 @@ from grpo_gui.errors import StoreError
 from grpo_gui.events import GroupRef
 from grpo_gui.language.policy import Policy
 from grpo_gui.rating.agreement import confidences, distinct_completions, repeat_agreements
+from grpo_gui.rating.files import IMPORTED
 from grpo_gui.rating.log import RatingLog
 from grpo_gui.rating.progress import RatingRules
 from grpo_gui.rating.quality import answer_by_place, picked_slot
@@ -90,7 +91,7 @@ class People:
         }
         new = [entry for entry in self._log.standing() if entry.id > self._told_id]
         self._told_id = self._log.newest_id
-        judged = [entry for entry in new if entry.event.mode in JUDGING_MODES]
+        judged = [e for e in new if e.event.mode in JUDGING_MODES and e.event.reason != IMPORTED]
         if judged:
             metrics |= self._of_rater(judged) | self._tau(judged)
         return metrics

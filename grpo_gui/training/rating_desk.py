@@ -28,6 +28,7 @@ class RatingDesk:
         controls: the commands of the trainer.
         emit: takes events.
         become: sets the trainer's status, with a sentence.
+        status: tells it.
     """
 
     def __init__(
@@ -37,10 +38,11 @@ class RatingDesk:
         controls: Controls,
         emit: Callable[[Event], None],
         become: Callable[[RunStatus, str], None],
+        status: Callable[[], RunStatus],
     ) -> None:
         self.people = people
         self._run_id, self._controls = run_id, controls
-        self._emit, self._become = emit, become
+        self._emit, self._become, self._status = emit, become, status
 
     def take_up(self, learner: Learner, values: dict[str, Any]) -> None:
         """Go on with a run whose saved state has `values` of `People`, in the mode it was told last."""
@@ -81,7 +83,7 @@ class RatingDesk:
         told: tuple[int, int] | None = None
         while (rated := self.people.rated_in_step(step)) < quorum:
             waited_s = time.monotonic() - started_s
-            if (now := (rated, int(waited_s / TELL_S))) != told:
+            if (now := (rated, int(waited_s / TELL_S))) != told or self._status() is not RunStatus.WAITING:
                 self._become(RunStatus.WAITING, waiting_sentence(step, rated, quorum, len(groups), waited_s))
                 told = now
             self._controls.wait(POLL_S)

@@ -110,15 +110,16 @@ class Trainer:
         self._state_dir = state_dir
         self._resume = resume
         self._snapshot = snapshot
+        self._status = RunStatus.WARMING_UP
         self._snapshots = Snapshotter(config, run_id, state_dir, sink.emit)
         self._ratings = ratings if has_human_reward(config) else None
         people = None if self._ratings is None else People(self._ratings, run_id)
-        self._desk = None if people is None else RatingDesk(people, run_id, self._controls, sink.emit, self._become)
+        says = sink.emit, self._become, lambda: self._status
+        self._desk = None if people is None else RatingDesk(people, run_id, self._controls, *says)
         self._save_clock = SaveClock()
         self._saved: Path | None = None  # the newest state
         self._steps_before = config.steps  # of the state that the run goes on from
         self.step = 0  # complete steps, also for whoever reports a failure
-        self._status = RunStatus.WARMING_UP
         self._held_out: list[Problem] = []
         self._waited_s = 0.0  # for the store, before the step at hand
 

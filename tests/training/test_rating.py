@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from grpo_gui.commands import ContinueWithout, Pause, Resume, SetRatingMode, SetRatingShrink, Stop
+from grpo_gui.commands import ContinueWithout, HandOver, Pause, Resume, SetRatingMode, SetRatingShrink, Stop
 from grpo_gui.errors import StoreError
 from grpo_gui.events import (
     GroupRef,
@@ -332,6 +332,29 @@ def test_that_a_waiting_run_can_be_paused_rated_and_resumed(make):
     rig.when(TrainerStatus, rate_and_resume)
     assert rig.run() is RunStatus.FINISHED
     assert [use.group.index for _, use in rig.uses] == [0, 3]
+
+
+def test_that_a_waiting_run_says_so_again_after_a_pause(make):
+    rig = on_waiting(make(rating_mode="wait", steps=1), Pause(), ContinueWithout())
+    rig.when(TrainerStatus, lambda event: event.status is RunStatus.PAUSED and rig.commands.put(Resume()))
+    assert rig.run() is RunStatus.FINISHED
+    order = [status for status in rig.sink.statuses if status is not RunStatus.WARMING_UP]
+    assert order[1:] == [
+        RunStatus.WAITING,
+        RunStatus.PAUSED,
+        RunStatus.RUNNING,
+        RunStatus.WAITING,
+        RunStatus.RUNNING,
+        RunStatus.FINISHED,
+    ]
+
+
+def test_that_a_waiting_run_can_be_handed_over_and_waits_elsewhere(make):
+    ratings = MemoryRatings()
+    first = on_waiting(make(ratings, rating_mode="wait", steps=1), HandOver())
+    assert first.run() is RunStatus.HANDED_OVER
+    elsewhere = RatedRig(first.config, first.state_dir, ratings, resume=True)
+    assert on_waiting(elsewhere, ContinueWithout()).run() is RunStatus.FINISHED
 
 
 def test_that_a_run_stopped_while_waiting_samples_the_same_groups_when_it_is_resumed(make, tiny_model, tmp_path):
