@@ -167,6 +167,8 @@ class Trainer:
             notes += filter(None, [held_out_shortage(task, self._config.eval_prompts)])
         parameters = sum(parameter.numel() for parameter in learner.policy.parameters())
         self._emit(RunStarted(self._run_id, learner.step, device_label(device), parameters, versions()))
+        if self._desk is not None:
+            self._sink.flush(FLUSH_TIMEOUT_S)  # ratings of groups that are put aside now must not be found
         if self._steps_before != self._config.steps:
             steps = float(self._steps_before), float(self._config.steps)
             self._emit(HyperparameterChanged(self._run_id, learner.next_step, "steps", *steps))
