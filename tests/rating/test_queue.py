@@ -102,3 +102,18 @@ def test_that_skipped_and_rated_groups_do_not_come_again():
     groups = [plain(1, index * 1000, prompt=str(index)) for index in range(3)]
     log = RatingLog([entry(1, "skip", (None,) * 4, group=groups[0].ref), entry(2, group=groups[1].ref)])
     assert [one.ref for one in upcoming(groups, log, count=5)] == [groups[2].ref]
+
+
+def test_that_the_worth_of_a_group_is_the_one_worked_out_by_hand():
+    rated = plain(1, prompt="p", texts=("a", "c", "c", "c"), program=(0, 2, 2, 2))
+    asked = plain(51, prompt="p", texts=("a", "a", "b", "b"), program=(0, 0, 0, 1))
+    # people preferred a: level 1 against 2 for c, and the program the other way round
+    log = RatingLog([entry(1, "ranks", (1, 2, 2, 2), positions=(0, 1, 1, 1), group=rated.ref)])
+    queue = Queue(log, [asked, rated], "mara", newest_step=101, max_age=200)
+    worth = queue.worth(asked)
+    # two different of four: 1 - (2 * 1 + 2 * 1) / (4 * 3) = 2/3; program std 0.5 of at most 1
+    assert abs(worth.spread - (2 / 3 + 0.5) / 2) < 1e-9
+    assert worth.disagreement == 1  # (1 - tau) / 2 with tau = -1
+    assert worth.novelty == 0.5  # b alone
+    assert worth.staleness == 0.25  # 50 of 200 steps
+    assert abs(worth.total - (worth.spread + 1 + 0.5 - 0.25)) < 1e-9
