@@ -162,7 +162,6 @@ class Session(QObject):
     ) -> None:
         self._torch_tasks.run(lambda _: preview_data(config), done, failed, "data")
 
-
     def _hand_over(
         self,
         config: TrainConfig,
