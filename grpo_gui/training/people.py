@@ -35,6 +35,7 @@ class People:
         self._first_id: int | None = None  # the newest entry when this trainer started: all that offline training sees
         self._told_id = 0  # the newest entry that was in the metrics
         self._values: tuple[int, dict[GroupRef, HumanValues]] = (-1, {})  # of the log up to an entry
+        self._trust: tuple[int, dict[str, float]] = (-1, {})  # likewise
 
     def refresh(self) -> None:
         """Read what was rated since the last call; a database that cannot be read now is asked again later."""
@@ -54,8 +55,7 @@ class People:
     def term_of_step(self, step: int, rules: RatingRules, policy: Policy, config: TrainConfig) -> HumanTerm:
         """Return what the update of `step` learns from people."""
         log = self._usable_log(rules)
-        trust = confidences(log) if rules.shrinks else {}
-        said = self._values_of(log)
+        said, trust = self._values_of(log), self._confidences_of(log) if rules.shrinks else {}
         rated = {ref: _rated(ref, values, trust) for ref, values in said.items()}
         fresh = [group for ref, group in rated.items() if ref.run_id == self._run_id and ref.step == step]
         teaching = [ref for ref, values in said.items() if values.teaches]
@@ -123,6 +123,14 @@ class People:
             values = human_values(log)
             self._values = log.newest_id, values
         return values
+
+    def _confidences_of(self, log: RatingLog) -> dict[str, float]:
+        """How far each rater is trusted, worked out again only when something was added."""
+        newest, trust = self._trust
+        if newest != log.newest_id:
+            trust = confidences(log)
+            self._trust = log.newest_id, trust
+        return trust
 
     def _is_open(self, ref: GroupRef, rules: RatingRules) -> bool:
         outcome, _ = self._settled.get(ref, ("", 0))
