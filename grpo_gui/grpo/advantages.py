@@ -32,8 +32,12 @@ def group_advantages(
 
     `scale` (TRL's scale_rewards) divides by the std of the group, of the batch, or not at all. The aggregation
     `normalize_then_sum` normalises each source inside its group and the weighted sum over the batch, whatever
-    `scale` says. `std` is the sample std (n - 1) or the population std (n). There, `trust` (P, F) multiplies what a
-    source says about a group after all normalisation: a source that is alone would otherwise keep its full size.
+    `scale` says. `std` is the sample std (n - 1) or the population std (n).
+
+    `trust` (P, F), with `normalize_then_sum`, multiplies what a source says about a group. The sum is then divided by
+    the root of the sum of the squared weights, the spread that it has when all sources speak independently, instead of
+    its spread in the batch: a source that speaks alone would otherwise have its full size whatever its weight and
+    trust.
 
     Returns (P, G) float64. Source: DeepSeekMath (arXiv 2402.03300) section 4.1.2, Dr. GRPO (2503.20783) for `none`,
     GDPO (2601.05242) for `normalize_then_sum`. The worked example of the seed pseudo-code takes the variance
@@ -70,15 +74,15 @@ def _normalize_then_sum(
     source = _moments(rewards_PGF, 1, ddof)
     speaks = source.rated & ~source.flat
     normalised_PGF = np.where(speaks, rewards_PGF - source.mean, 0.0) / (source.std + eps)
+    if trust_PF is not None:
+        trusted_PGF = normalised_PGF * weights_F * trust_PF[:, None, :]
+        return np.asarray(trusted_PGF.sum(axis=-1) / np.sqrt((weights_F**2).sum()), dtype=np.float64)
     total_PG = (normalised_PGF * weights_F).sum(axis=-1)
     batch = _moments(np.where(source.rated.any(axis=-1), total_PG, np.nan).reshape(1, -1), 1, ddof)
     # The batch mean is 0 but for rounding, because every normalised source sums to 0 in its group. A group in which
     # no source says anything would inherit that residue, so it is set to exactly 0.
     live = batch.rated.reshape(total_PG.shape) & ~source.flat.all(axis=-1)
-    counted_PG = total_PG - batch.mean
-    if trust_PF is not None:
-        counted_PG = (normalised_PGF * weights_F * trust_PF[:, None, :]).sum(axis=-1)
-    return np.asarray(np.where(live, counted_PG, 0.0) / (batch.std + eps), dtype=np.float64)
+    return np.asarray(np.where(live, total_PG - batch.mean, 0.0) / (batch.std + eps), dtype=np.float64)
 
 
 class _Moments(NamedTuple):

@@ -75,8 +75,8 @@ def joint_advantages(
 ) -> tuple[Float64Array, tuple[Float64Array, ...]]:
     """Return the advantages (P, G) of a step's groups, and those (G,) of each late group.
 
-    Late groups are normalised with the step as one batch; all but people are silent on them, because their programs'
-    rewards were learned from when they were sampled.
+    All but people are silent on late groups, because the programs' rewards were learned from when they were sampled.
+    The weights say how much people and programs count against each other also where only one of them speaks.
     """
     late = () if term is None else term.late
     prompts, size, sources = rewards_PGF.shape

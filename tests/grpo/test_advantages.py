@@ -218,23 +218,29 @@ def test_that_bad_input_is_refused_in_a_sentence(rewards, options, sentence):
         group_advantages(rewards, **options)
 
 
-def test_that_trust_multiplies_after_the_normalisation_even_where_a_source_is_alone():
+def test_that_trust_and_weight_count_even_where_a_source_is_alone():
     rewards = [[[1.0], [0.0], [0.0], [2.0]], [[None], [None], [None], [None]]]
     options = {"aggregation": "normalize_then_sum"}
-    full = group_advantages(rewards, **options)
-    half = group_advantages(rewards, trust=[[0.5], [1.0]], **options)
-    assert half == pytest.approx(full / 2)
+    full = group_advantages(rewards, trust=[[1.0], [1.0]], **options)
+    # mean 0.75, sample std 0.95743
+    assert full[0] == pytest.approx([0.26112, -0.78335, -0.78335, 1.30558], abs=1e-3)
+    assert full[1].tolist() == [0.0] * 4
+    assert group_advantages(rewards, trust=[[0.5], [1.0]], **options) == pytest.approx(full / 2)
     assert group_advantages(rewards, trust=[[0.0], [0.0]], **options).tolist() == [[0.0] * 4] * 2
-    assert group_advantages(rewards, trust=[[1.0], [1.0]], **options) == pytest.approx(full)
+    silent = [[[p, None] for (p,) in rewards[0]]]
+    # weights 3 and 4: alone the first one has 3 / sqrt(9 + 16) of its size
+    alone = group_advantages(silent, weights=[3.0, 4.0], trust=[[1.0, 1.0]], **options)
+    assert alone[0] == pytest.approx(full[0] * 0.6)
 
 
-def test_that_trust_in_one_source_leaves_the_others_as_they_are():
+def test_that_what_the_sources_say_under_trust_adds_up():
     program, human = [0.0, 0.0, 1.0, 1.0], [3.0, 1.0, 1.0, None]
     rewards = [[[p, h] for p, h in zip(program, human, strict=True)]]
     options = {"aggregation": "normalize_then_sum", "weights": [1.0, 2.0]}
-    both = group_advantages(rewards, **options)
+    both = group_advantages(rewards, trust=[[1.0, 1.0]], **options)
     without = group_advantages(rewards, trust=[[1.0, 0.0]], **options)
     people = group_advantages(rewards, trust=[[0.0, 1.0]], **options)
     assert without + people == pytest.approx(both)
     assert without[0, 0] == pytest.approx(without[0, 1])
-    assert people[0, 3] == pytest.approx(0)
+    assert people[0, 3] == 0
+    assert both.sum() == pytest.approx(0)

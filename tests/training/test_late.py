@@ -85,15 +85,15 @@ def test_that_the_effective_size_is_that_of_the_weights(tiny_model):
     assert effective_size(learner.policy, moved, config) == pytest.approx((e + 2) ** 2 / (e * e + 2), rel=1e-4)
 
 
-def test_that_fresh_and_late_groups_are_normalised_as_one_batch(tiny_model):
+def test_that_weights_count_on_fresh_and_late_groups_alike(tiny_model):
     config = human_config(tiny_model, rewards=(*LENGTH_REWARD, *HUMAN))
     scorer = Scorer(config.rewards)
     rewards = np.full((1, 2, 2), np.nan)
     rewards[0, :, 0] = [1.0, 0.0]
     fresh, (of_late,) = joint_advantages(rewards, scorer, config, HumanTerm(late=(late(sampled(2, 2), trust=0.5),)))
-    # both groups are +-0.7071 after their own normalisation; the sample std of those four numbers is 0.8165
-    assert fresh.tolist() == [pytest.approx([0.8660, -0.8660], abs=1e-3)]
-    assert of_late == pytest.approx([0.4330, -0.4330], abs=1e-3)
+    # both groups are +-0.7071 by themselves; two weights of 1 divide by sqrt(2); trust halves the late one
+    assert fresh.tolist() == [pytest.approx([0.5, -0.5], abs=1e-3)]
+    assert of_late == pytest.approx([0.25, -0.25], abs=1e-3)
 
 
 def test_that_late_groups_may_have_another_size(tiny_model):

@@ -18,7 +18,8 @@ SHARE = 0.06  # of all groups are rated
 DELAY_STEPS = 3  # from taking up a group to its rating
 MISTAKES = 0.05  # of the distinct answers are taken for their opposite
 HUMAN = RewardSpec("human", "human")
-WRONG = RewardSpec("form only", "regex", argument=r"\.")  # pays for a point in the answer, whatever its value
+HEAVY = RewardSpec("human", "human", weight=20.0)
+WRONG = RewardSpec("wrong", "regex", argument="[5-9]")  # soon gamed: the model learns to put such a digit anywhere
 EXACT = RewardSpec("exact", "exact")
 
 
@@ -85,7 +86,7 @@ def test_that_a_few_late_ratings_teach_a_model_that_has_no_other_reward(tmp_path
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_that_a_few_late_ratings_make_up_for_a_wrong_reward(tmp_path, seed):
-    rated = train(tmp_path / "rated", (WRONG, HUMAN), right_or_wrong(MISTAKES), seed=seed)
+    rated = train(tmp_path / "rated", (WRONG, HEAVY), right_or_wrong(MISTAKES), seed=seed)
     alone = train(tmp_path / "alone", (WRONG,), None, seed=seed)
     assert rated.rated <= SHARE * rated.groups
     assert rated.after >= alone.after + 0.10
