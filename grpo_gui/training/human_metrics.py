@@ -41,6 +41,4 @@ def human_metrics(
 
 def of_what_was_judged(metrics: dict[str, float]) -> dict[str, float]:
     """Return the metrics without those of rewards that have no value: unrated is None, not a number that failed."""
-    return {
-        name: value for name, value in metrics.items() if not (math.isnan(value) and name.startswith(_OF_REWARDS))
-    }
+    return {name: value for name, value in metrics.items() if not (math.isnan(value) and name.startswith(_OF_REWARDS))}
