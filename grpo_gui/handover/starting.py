@@ -45,7 +45,7 @@ class RunWriter(CommandTable, Protocol):
 
 def job_folder(database: Path, run_id: int) -> Path:
     """The folder of a run's job; what TRL writes lies in it too."""
-    return run_files_dir(database, run_id) / FOLDER
+    return (run_files_dir(database, run_id) / FOLDER).resolve()  # it is shown in commands for other places
 
 
 def prepare(config: TrainConfig, place: Placement, writer: RunWriter, database: Path, accelerate: str = "") -> int:
