@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from grpo_gui.router.explanation import Explanation, ModelExplanation
 from grpo_gui.ui.formatting import NOTHING, count, number, seconds_text
 from grpo_gui.ui.models import router_words
+from grpo_gui.ui.models.headings import heading
 from grpo_gui.ui.models.visible_text import one_line
 from grpo_gui.ui.router_engine import DEAD, READY, RouterOverview
 
@@ -115,17 +116,7 @@ class ChoiceTableModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Names of the columns with their definitions."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return HEADERS[section]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TOOLTIPS[section]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(Column(section))
-            case _:
-                return None
+        return heading(section, orientation, role, HEADERS, _TOOLTIPS, _alignment)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """One cell."""
@@ -182,7 +173,7 @@ def _look(row: ChoiceRow, column: Column) -> str:
     return "text" if row.known is not None else "text3"
 
 
-def _alignment(column: Column) -> Qt.AlignmentFlag:
+def _alignment(column: int) -> Qt.AlignmentFlag:
     left = column in (Column.MODEL, Column.BAR, Column.STATE)
     side = Qt.AlignmentFlag.AlignLeft if left else Qt.AlignmentFlag.AlignRight
     return side | Qt.AlignmentFlag.AlignVCenter

@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from grpo_gui.store.records_router import DecisionQuery, DecisionRecord
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.formatting import NOTHING, count, number, seconds_text
+from grpo_gui.ui.models.headings import heading
 from grpo_gui.ui.models.visible_text import one_line
 from grpo_gui.ui.router_engine import RouterEngine
 from grpo_gui.ui.run_text import start_time
@@ -93,17 +94,7 @@ class DecisionHistory(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Names of the columns with their definitions."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return HEADERS[section]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TOOLTIPS[section]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(Column(section))
-            case _:
-                return None
+        return heading(section, orientation, role, HEADERS, _TOOLTIPS, _alignment)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """One cell."""
@@ -197,6 +188,6 @@ _TEXTS: dict[Column, Callable[[DecisionRecord], str]] = {
 }
 
 
-def _alignment(column: Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column is Column.NUMBER else Qt.AlignmentFlag.AlignLeft
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if column == Column.NUMBER else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter

@@ -6,6 +6,7 @@ from grpo_gui.events import CompletionSample, GroupSample
 from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.ui.formatting import number
 from grpo_gui.ui.models.completions_model import plain_tooltip
+from grpo_gui.ui.models.headings import heading
 from grpo_gui.ui.models.visible_text import one_line
 
 TEXT, REWARD, ADVANTAGE = range(3)
@@ -56,18 +57,7 @@ class GroupTableModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Name and definition of a column."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _HEADERS[section]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TIPS[section]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignLeft if section == TEXT else Qt.AlignmentFlag.AlignRight
-                return side | Qt.AlignmentFlag.AlignVCenter
-            case _:
-                return None
+        return heading(section, orientation, role, _HEADERS, _TIPS, _alignment)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Text of a completion, numbers for the bars, and words for screen readers."""
@@ -97,3 +87,8 @@ def reward_words(completion: CompletionSample) -> str:
     """The reward by source, as the sources gave it: exact 1.00, length no opinion."""
     parts = (f"{source} {'no opinion' if value is None else number(value)}" for source, value in completion.rewards)
     return f"{number(completion.reward)} in all; before weights: {', '.join(parts)}"
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignLeft if column == TEXT else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignVCenter

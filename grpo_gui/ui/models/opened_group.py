@@ -6,6 +6,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from grpo_gui.ui.formatting import number
 from grpo_gui.ui.models.completions_model import plain_tooltip
+from grpo_gui.ui.models.headings import heading
 from grpo_gui.ui.models.visible_text import one_line
 
 SAID, TEXT, COUNT, TERM, PROGRAM = range(5)
@@ -68,18 +69,7 @@ class OpenedTableModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Name and definition of a column."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return _HEADERS[section]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TIPS[section]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                side = Qt.AlignmentFlag.AlignLeft if section in (SAID, TEXT) else Qt.AlignmentFlag.AlignRight
-                return side | Qt.AlignmentFlag.AlignVCenter
-            case _:
-                return None
+        return heading(section, orientation, role, _HEADERS, _TIPS, _alignment)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Words, numbers for the bars, and both for screen readers."""
@@ -105,3 +95,8 @@ class OpenedTableModel(QAbstractTableModel):
                 return row.program
             case _:
                 return None
+
+
+def _alignment(column: int) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignLeft if column in (SAID, TEXT) else Qt.AlignmentFlag.AlignRight
+    return side | Qt.AlignmentFlag.AlignVCenter

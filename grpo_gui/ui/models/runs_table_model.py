@@ -11,6 +11,7 @@ from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.store.records import Float64Array
 from grpo_gui.ui import icons
 from grpo_gui.ui.formatting import count, duration, number, significant
+from grpo_gui.ui.models.headings import heading
 from grpo_gui.ui.models.runs_reading import spark_bounds
 from grpo_gui.ui.models.runs_row import RunRow
 from grpo_gui.ui.run_text import start_time
@@ -61,6 +62,7 @@ _TOOLTIPS = {
     Column.STARTED: "When the run was created.",
     Column.TAGS: "Your own words for the run. Key: T",
 }
+_TIPS = tuple(_TOOLTIPS[column] for column in Column)
 _STATE_ICONS = {
     RunStatus.WARMING_UP: ("start", "good"),
     RunStatus.RUNNING: ("start", "good"),
@@ -126,18 +128,7 @@ class RunsTableModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Names of the columns with their definitions."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        column = Column(section)
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return HEADERS[column]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TOOLTIPS[column]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(column)
-            case _:
-                return None
+        return heading(section, orientation, role, HEADERS, _TIPS, _alignment)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """One cell."""
@@ -236,7 +227,7 @@ def _rank(row: RunRow, column: Column) -> tuple[bool, float | str]:
     return known, value if known and value is not None else 0.0
 
 
-def _alignment(column: Column) -> Qt.AlignmentFlag:
+def _alignment(column: int) -> Qt.AlignmentFlag:
     side = Qt.AlignmentFlag.AlignRight if column in _RIGHT else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
 

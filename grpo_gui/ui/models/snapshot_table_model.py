@@ -8,6 +8,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from grpo_gui.grpo.definitions import definition_of
 from grpo_gui.ui import icons
 from grpo_gui.ui.formatting import NOTHING, number
+from grpo_gui.ui.models.headings import heading
 from grpo_gui.ui.models.snapshot_row import FileState, SnapshotRow
 from grpo_gui.ui.run_text import start_time
 
@@ -52,6 +53,7 @@ _TOOLTIPS = {
     Column.FILES: "Whether every file still has the hash that it was written with.",
     Column.KEEP: "What keeps it besides being among the last ones.",
 }
+_TIPS = tuple(_TOOLTIPS[column] for column in Column)
 
 
 class SnapshotTableModel(QAbstractTableModel):
@@ -106,18 +108,7 @@ class SnapshotTableModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Names of the columns with their definitions."""
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        column = Column(section)
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return HEADERS[column]
-            case Qt.ItemDataRole.ToolTipRole:
-                return _TOOLTIPS[column]
-            case Qt.ItemDataRole.TextAlignmentRole:
-                return _alignment(column)
-            case _:
-                return None
+        return heading(section, orientation, role, HEADERS, _TIPS, _alignment)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """One cell."""
@@ -168,9 +159,9 @@ def size_text(size_bytes: int) -> str:
     return f"{number(size_bytes / 1e3, 0)} kB"
 
 
-def _alignment(column: Column) -> Qt.AlignmentFlag:
+def _alignment(column: int) -> Qt.AlignmentFlag:
     side = Qt.AlignmentFlag.AlignRight if column in _RIGHT else Qt.AlignmentFlag.AlignLeft
-    return (Qt.AlignmentFlag.AlignHCenter if column is Column.MARK else side) | Qt.AlignmentFlag.AlignVCenter
+    return (Qt.AlignmentFlag.AlignHCenter if column == Column.MARK else side) | Qt.AlignmentFlag.AlignVCenter
 
 
 def _icon(row: SnapshotRow, column: Column) -> object:

@@ -5,9 +5,6 @@ from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
 )
 
@@ -18,6 +15,7 @@ from grpo_gui.ui.models.choice_table_model import BAR_ROLE, LOOK_ROLE, ChoiceTab
 from grpo_gui.ui.plot_style import pen
 from grpo_gui.ui.router_engine import RouterOverview
 from grpo_gui.ui.widgets.card import Card
+from grpo_gui.ui.widgets.cell_delegates import CellDelegate, PaintedDelegate
 from grpo_gui.ui.widgets.labels import label
 
 Index = QModelIndex | QPersistentModelIndex
@@ -106,7 +104,7 @@ class ChoiceTable(QTableView):
         header.setMinimumSectionSize(20)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(Column.BAR, QHeaderView.ResizeMode.Stretch)
-        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegate(CellDelegate(self, LOOK_ROLE))
         self.setItemDelegateForColumn(Column.BAR, _BarDelegate(self))
         theme.follow(self, self._restyle)
 
@@ -129,36 +127,13 @@ class ChoiceTable(QTableView):
         self.choices.refresh()
 
 
-class _CellDelegate(QStyledItemDelegate):
-    """Text in the colour that the model names."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Take the colour of the cell."""
-        super().initStyleOption(option, index)
-        look = index.data(LOOK_ROLE)
-        if isinstance(look, str):
-            option.palette.setColor(option.palette.ColorRole.Text, theme.current().color(look))
-            option.palette.setColor(option.palette.ColorRole.HighlightedText, theme.current().color(look))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw without the dotted focus frame: the row's ground already tells."""
-        option.state &= ~QStyle.StateFlag.State_HasFocus
-        super().paint(painter, option, index)
-
-
-class _BarDelegate(QStyledItemDelegate):
+class _BarDelegate(PaintedDelegate):
     """A probability as a bar on a track, with the whisker of its interval."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw ground, bar and whisker; an exception here would cost the whole window's picture."""
-        painter.save()
-        try:
-            if option.state & QStyle.StateFlag.State_Selected:
-                painter.fillRect(option.rect, theme.current().color("soft"))
-            value = index.data(BAR_ROLE)
-            _paint_bar(painter, option.rect.adjusted(6, 0, -8, 0), value if isinstance(value, tuple) else None)
-        finally:
-            painter.restore()
+    def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
+        """Draw bar and whisker."""
+        value = index.data(BAR_ROLE)
+        _paint_bar(painter, rect.adjusted(6, 0, -8, 0), value if isinstance(value, tuple) else None)
 
 
 def _paint_bar(painter: QPainter, rect: QRect, value: tuple[float, float, float, bool] | None) -> None:

@@ -5,9 +5,6 @@ from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
 )
 
@@ -16,6 +13,7 @@ from grpo_gui.ui.formatting import number
 from grpo_gui.ui.models.snapshot_row import SnapshotRow
 from grpo_gui.ui.models.snapshot_table_model import LOOK_ROLE, VALUE_ROLE, Column, SnapshotTableModel
 from grpo_gui.ui.widgets.bars import RewardBarDelegate, paint_reward_bar
+from grpo_gui.ui.widgets.cell_delegates import CellDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -63,7 +61,7 @@ class SnapshotTable(QTableView):
         header.setMinimumSectionSize(20)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(Column.MADE, QHeaderView.ResizeMode.Stretch)
-        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegate(CellDelegate(self, LOOK_ROLE, Column.MARK))
         self.setItemDelegateForColumn(
             Column.HELD_OUT, _HeldOutDelegate(self, VALUE_ROLE, self.snapshots.held_out_bounds)
         )
@@ -119,24 +117,6 @@ class SnapshotTable(QTableView):
 
     def _current_changed(self) -> None:
         self.chosen.emit(self.current_row)
-
-
-class _CellDelegate(QStyledItemDelegate):
-    """Plain cells in the colour that the model asks for; marks in bold."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Take colour and weight."""
-        super().initStyleOption(option, index)
-        color = theme.current().color(index.data(LOOK_ROLE) or "text")
-        option.palette.setColor(option.palette.ColorRole.Text, color)
-        option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
-        if index.column() == Column.MARK:
-            option.font = theme.font(12, 600)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw without the dotted focus frame: the row's ground already tells."""
-        option.state &= ~QStyle.StateFlag.State_HasFocus
-        super().paint(painter, option, index)
 
 
 class _HeldOutDelegate(RewardBarDelegate):
