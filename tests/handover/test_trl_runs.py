@@ -16,6 +16,7 @@ from grpo_gui.handover.job import JOB, OUTPUT, new_job
 from grpo_gui.handover.placement import Placement
 from grpo_gui.handover.starting import job_folder, prepare, start_supervisor
 from grpo_gui.handover.supervisor import supervise
+from grpo_gui.rating_events import RatingEvent
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import GroupRef
 from grpo_gui.store.writer import StoreWriter
@@ -157,6 +158,29 @@ def test_that_pause_snapshot_and_stop_reach_trl_from_the_window(database):
         assert reader.notes(run_id)
 
 
+def test_that_ratings_given_in_the_window_are_what_trl_learns_from(database):
+    human = replace(CONFIG, steps=2, num_generations=2, rating_mode="wait")
+    human = replace(human, rewards=(RewardSpec("human", "human"),), multi_objective_aggregation="normalize_then_sum")
+    run_id = begin(database, human)
+    rated = set()
+    with closing(StoreWriter.open(database)) as window, StoreReader(database) as reader:
+
+        def rate_what_waits():
+            for step in (1, 2):
+                for group in reader.groups_of_step(run_id, step):
+                    if group.ref not in rated:
+                        rated.add(group.ref)
+                        values = (1.0, 0.0) if group.ref.index == 0 else (0.0, 1.0)
+                        window.rate_group(RatingEvent(group.ref, "me", "labels", values, (0, 1), 1.0, 1.5, 2.0))
+
+        assert supervise(run_id, database, rate_what_waits) is RunStatus.FINISHED
+        for step in (1, 2):
+            stored = reader.groups_of_step(run_id, step)
+            rewards = [[dict(sample.rewards)["human"] for sample in group.completions] for group in stored]
+            assert rewards == [[1, -1], [-1, 1], [-1, 1], [-1, 1]]
+            assert stored[0].completions[0].advantage > 0 > stored[1].completions[0].advantage
+
+
 def test_that_data_that_trl_cannot_use_end_the_run_with_their_sentence(database, tmp_path):
     (tmp_path / "data.jsonl").write_text('{"prompt": [{"role": "user", "content": "Hi"}], "answer": "a"}\n' * 40)
     run_id = begin(database, replace(CONFIG, task="file", prompt_file=str(tmp_path / "data.jsonl")))
@@ -168,9 +192,9 @@ def test_that_data_that_trl_cannot_use_end_the_run_with_their_sentence(database,
 def test_that_ratings_of_people_are_a_source_under_its_name():
     from grpo_gui.handover.run_job import reward_functions
 
-    human = replace(CONFIG, rewards=(RewardSpec("me", "human"), RewardSpec("right", "exact")))
+    human = replace(CONFIG, rewards=(RewardSpec("human", "human"), RewardSpec("right", "exact")))
     rated, right = reward_functions(human)
-    assert (rated.__name__, rated.wait_s, right.__name__) == ("me", 0.0, "right")
+    assert (rated.__name__, rated.wait_s, right.__name__) == ("human", 0.0, "right")
     assert reward_functions(replace(human, rating_mode="wait"))[0].wait_s is None
 
 
