@@ -35,8 +35,9 @@ class FittingLabel(ElidedLabel):
         super().paintEvent(event)
 
     def _choose(self) -> None:
-        width = self.contentsRect().width()
-        fitting = (text for text in self._wordings if self.fontMetrics().horizontalAdvance(text) <= width)
+        # Asked as the painting does: an advance that is rounded down may fit where the text is cut all the same.
+        width, metrics = self.contentsRect().width(), self.fontMetrics()
+        fitting = (text for text in self._wordings if metrics.elidedText(text, self._mode, width) == text)
         chosen = next(fitting, self._wordings[-1])
         if chosen != self.text():
             self.setText(chosen)
