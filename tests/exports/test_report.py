@@ -22,16 +22,26 @@ ATTACK = '<script>alert("x")</script><img src=x onerror=alert(1)>\0\ud800\u202e<
 
 
 class Page(HTMLParser):
-    """Tags and visible text of a page."""
+    """Tags and visible text of a page, in which every tag is closed where it must be."""
 
     def __init__(self, text):
         super().__init__()
-        self.tags, self.attributes, self.text = [], [], ""
+        self.tags, self.attributes, self.text, self.open = [], [], "", []
         self.feed(text)
+        assert self.open == []
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
         self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
 
     def handle_data(self, data):
         self.text += data

@@ -1,10 +1,14 @@
-"""The small menu of a plot: logarithmic scale where it makes sense, and hiding the plot."""
+"""The small menu of a plot: logarithmic scale where it makes sense, a picture of it, and hiding it."""
+
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
 
+from grpo_gui.errors import BadInputError
 from grpo_gui.ui import icons, theme
+from grpo_gui.ui.plots.pictures import save_picture
 from grpo_gui.ui.widgets.card import Card
 
 
@@ -17,9 +21,10 @@ class PlotMenu(QToolButton):
     def __init__(self, card: Card, log: bool | None = None) -> None:
         super().__init__()
         title = card.header.title.text()
+        self._card = card
         self.setObjectName("plotmenu")
         self.setAccessibleName(f"Menu of the plot {title}")
-        self.setToolTip("Hide this plot." if log is None else "Logarithmic scale, and hiding this plot.")
+        self.setToolTip(("" if log is None else "Logarithmic scale, ") + "saving as a picture, hiding this plot.")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFixedSize(theme.px(22), theme.px(18))
         icons.keep_icon(self, self.setIcon, "more", "text2")
@@ -32,6 +37,8 @@ class PlotMenu(QToolButton):
             self.log_action.setChecked(log)
             self.log_action.toggled.connect(self.log_changed)
             menu.addAction(self.log_action)
+        self.save_action = menu.addAction("Save as picture\u2026")
+        self.save_action.triggered.connect(self._save)
         self.hide_action = menu.addAction("Hide this plot")
         self.hide_action.triggered.connect(self.hide_asked)
 
@@ -52,3 +59,18 @@ class PlotMenu(QToolButton):
     def open_at(self, position: QPoint) -> None:
         """Open the menu at a place on the screen."""
         self.menu().popup(position)
+
+    def _save(self) -> None:
+        title = self._card.header.title.text().lower().replace(" ", "-")
+        name, kind = QFileDialog.getSaveFileName(
+            self._card, "Save plot", str(Path.home() / f"{title}.png"), "PNG (*.png);;SVG (*.svg)"
+        )
+        if not name:
+            return
+        target = Path(name)
+        if target.suffix.lower() not in (".png", ".svg"):
+            target = target.with_name(target.name + (".svg" if "svg" in kind else ".png"))
+        try:
+            save_picture(self._card, target)
+        except BadInputError as error:
+            QMessageBox.warning(self._card, "Save plot", str(error))

@@ -75,6 +75,8 @@ class RunsTable(QTableView):
         header.setSectionsClickable(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(Column.STARTED, Qt.SortOrder.DescendingOrder)
         header.sectionClicked.connect(self._sort)
         self.setItemDelegate(_CellDelegate(self))
         self.setItemDelegateForColumn(Column.OVERLAY, _OverlayDelegate(self))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QDialog, QMenu
+from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox
 
 from grpo_gui.diagnose.codec import finding_to_json
 from grpo_gui.diagnose.finding import Finding, FindingState
@@ -281,6 +281,30 @@ def test_that_a_search_finds_by_tag_and_note_and_escape_ends_it(writer, show, qt
     qtbot.keyClicks(view.card.search, "baseline nothing")
     qtbot.waitUntil(lambda: listed(view) == [])
     assert not view.card.nothing.isHidden()
+
+
+def test_that_the_slash_key_goes_to_the_search(writer, show, qtbot):
+    add_run(writer)
+    view = show()
+    view.card.table.setFocus()
+    qtbot.keyClick(view.card.table, Qt.Key.Key_Slash)
+    assert view.card.search.hasFocus()
+
+
+def test_that_a_single_plot_is_saved_from_its_menu(writer, show, qtbot, tmp_path, monkeypatch):
+    view = show(add_run(writer))
+    card = view.plots.cards["kl"]
+    answers = iter(
+        [(str(tmp_path / "kl"), "SVG (*.svg)"), (str(tmp_path / "none" / "kl.png"), "PNG (*.png)"), ("", "")]
+    )
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: next(answers))
+    warnings = []
+    monkeypatch.setattr(QMessageBox, "warning", lambda *words: warnings.append(words[-1]))
+    for _ in range(3):
+        card.menu.save_action.trigger()
+    assert "KL (mean)" in (tmp_path / "kl.svg").read_text()
+    assert len(warnings) == 1
+    assert "cannot be written" in warnings[0]
 
 
 def test_that_tags_are_given_with_the_keyboard(writer, show, qtbot, monkeypatch):
