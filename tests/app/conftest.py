@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.garbage import on_the_main_thread
+
 ROOT = Path(__file__).parents[2]
+
+
+_garbage = pytest.fixture(autouse=True)(on_the_main_thread)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.event_pump import EventPump
 from grpo_gui.ui.plot_style import configure_pyqtgraph
 from grpo_gui.ui.workspace import Workspace
+from tests.garbage import on_the_main_thread
 from tests.ui.fakes import FakeLauncher, FakeReader, FakeWriter
 
 
@@ -31,6 +32,9 @@ def _styled(qapp: QApplication):
     if theme.current().is_dark or not qapp.styleSheet():  # applying it again costs a quarter of a second
         theme.apply("light")
         configure_pyqtgraph()
+
+
+_garbage = pytest.fixture(autouse=True)(on_the_main_thread)
 
 
 @pytest.fixture(autouse=True)
