@@ -5,9 +5,6 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF, QRe
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
 )
 
@@ -23,6 +20,7 @@ from grpo_gui.ui.models.runs_table_model import (
     sparkline_points,
 )
 from grpo_gui.ui.plot_style import pen
+from grpo_gui.ui.widgets.cell_delegates import CellDelegate, PaintedDelegate
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -78,7 +76,7 @@ class RunsTable(QTableView):
         header.setSortIndicatorShown(True)
         header.setSortIndicator(Column.STARTED, Qt.SortOrder.DescendingOrder)
         header.sectionClicked.connect(self._sort)
-        self.setItemDelegate(_CellDelegate(self))
+        self.setItemDelegate(CellDelegate(self, LOOK_ROLE, Column.RUN))
         self.setItemDelegateForColumn(Column.OVERLAY, _OverlayDelegate(self))
         self.setItemDelegateForColumn(Column.CURVE, _CurveDelegate(self))
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
@@ -170,43 +168,7 @@ class RunsTable(QTableView):
         self.runs.refresh()
 
 
-class _CellDelegate(QStyledItemDelegate):
-    """Plain cells in the colour that the model asks for; names in bold."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        """Take colour and weight."""
-        super().initStyleOption(option, index)
-        color = theme.current().color(index.data(LOOK_ROLE) or "text")
-        option.palette.setColor(option.palette.ColorRole.Text, color)
-        option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
-        if index.column() == Column.RUN:
-            option.font = theme.font(12, 600)
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw without the dotted focus frame: the row's ground already tells."""
-        option.state &= ~QStyle.StateFlag.State_HasFocus
-        super().paint(painter, option, index)
-
-
-class _PaintedDelegate(QStyledItemDelegate):
-    """A cell that is drawn by hand on the row's ground."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw ground and content; an exception here would cost the whole window's picture."""
-        painter.save()
-        try:
-            if option.state & QStyle.StateFlag.State_Selected:
-                painter.fillRect(option.rect, theme.current().color("soft"))
-            self.paint_content(painter, option.rect, index)
-        finally:
-            painter.restore()
-
-    def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
-        """Draw the content; subclasses fill it."""
-        raise NotImplementedError
-
-
-class _OverlayDelegate(_PaintedDelegate):
+class _OverlayDelegate(PaintedDelegate):
     """A tick box, and while ticked a piece of the run's line beside it."""
 
     def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
@@ -235,7 +197,7 @@ class _OverlayDelegate(_PaintedDelegate):
         painter.drawLine(box.right() + theme.px(8), box.center().y(), rect.right() - theme.px(2), box.center().y())
 
 
-class _CurveDelegate(_PaintedDelegate):
+class _CurveDelegate(PaintedDelegate):
     """The reward in few points, on the scale that all rows share."""
 
     def paint_content(self, painter: QPainter, rect: QRect, index: Index) -> None:
