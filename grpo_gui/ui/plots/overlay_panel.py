@@ -125,6 +125,28 @@ class OverlayPanel(QWidget):
     # --- layout
 
     def _lay_out(self) -> None:
+        bar = self._make_bar()
+        self.page = QWidget()
+        self.page.setProperty("look", "page")
+        self.page.setLayout(self._grid)
+        scroll = QScrollArea()
+        scroll.setWidget(self.page)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hint = label("", "lead", wrap=True)
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(scroll)
+        self._pages.addWidget(self.hint)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(tokens.GAP)
+        column.addLayout(bar)
+        column.addWidget(self._pages, 1)
+        self.setMinimumSize(theme.px(320), theme.px(200))
+
+    def _make_bar(self) -> QHBoxLayout:
         self.axis_choice = SegmentedControl([(kind.value, kind.value) for kind in _AXIS_TIPS], "step", "Axis")
         for kind, tip in _AXIS_TIPS.items():
             self.axis_choice.set_tooltip(kind.value, tip)
@@ -152,25 +174,7 @@ class OverlayPanel(QWidget):
         bar.addWidget(self.place, 1)
         for widget in (self.follow, self.plots, self.export):
             bar.addWidget(widget)
-        self.page = QWidget()
-        self.page.setProperty("look", "page")
-        self.page.setLayout(self._grid)
-        scroll = QScrollArea()
-        scroll.setWidget(self.page)
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.hint = label("", "lead", wrap=True)
-        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(scroll)
-        self._pages.addWidget(self.hint)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(tokens.GAP)
-        column.addLayout(bar)
-        column.addWidget(self._pages, 1)
-        self.setMinimumSize(theme.px(320), theme.px(200))
+        return bar
 
     def _smoothing_choice(self) -> QComboBox:
         box = QComboBox()
