@@ -1,29 +1,50 @@
 """A run whose reward is always the same, which the diagnosis says after a dozen steps, and findings made by hand."""
 
+from dataclasses import replace
+
 from grpo_gui.diagnose.evidence import SampleRef
 from grpo_gui.diagnose.finding import Finding, FindingState, Moment
 from grpo_gui.diagnose.reading import Action, Severity
+from grpo_gui.events import GroupSample
 from tests.ui.fakes import group, step_completed
 
 STEPS = 16
 
 
+def plain_group(place: int, step: int, rewards) -> GroupSample:
+    """A group whose reference is the policy itself."""
+    made = group(place, rewards, f"Prompt {place} of step {step}?")
+    completions = tuple(
+        replace(one, ref_logps=one.old_logps, text=f"{step}.{one.index}", correct=one.index == 0)
+        for one in made.completions
+    )
+    return replace(made, completions=completions)
+
+
+def healthy_steps(run_id: int, last: int):
+    """Events of steps in which half of the answers are right."""
+    for step in range(1, last + 1):
+        groups = tuple(plain_group(place, step, (1.0, 0.0, 1.0, 0.0)) for place in range(2))
+        yield step_completed(run_id, step, groups, kl=0.0)
+
+
 def broken_steps(run_id: int, first: int = 1, last: int = STEPS):
-    """Events of steps in which every answer gets 0."""
+    """Events of steps in which every answer gets 1, whether it is right or not."""
     for step in range(first, last + 1):
-        groups = tuple(group(place, (0.0, 0.0, 0.0, 0.0), f"Prompt {place} of step {step}?") for place in range(2))
+        groups = tuple(plain_group(place, step, (1.0, 1.0, 1.0, 1.0)) for place in range(2))
         yield step_completed(
             run_id,
             step,
             groups,
-            reward=0.0,
+            reward=1.0,
+            reward_std=0.0,
             kl=0.01,
             entropy=0.9,
             grad_norm=0.5,
             step_time=0.1,
             frac_reward_zero_std=1.0,
             **{
-                "rewards/exact/mean": 0.0,
+                "rewards/exact/mean": 1.0,
                 "rewards/exact/std": 0.0,
                 "dead_groups/all_right": 0.0,
                 "dead_groups/all_wrong": 1.0,
