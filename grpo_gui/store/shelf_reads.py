@@ -17,9 +17,7 @@ def binned_runs(connection: ReadConnection) -> tuple[BinnedRun, ...]:
         "SELECT id, name, seed, steps_done, completions, binned_s, unfinished FROM runs "
         "WHERE binned_s IS NOT NULL ORDER BY binned_s DESC, id DESC"
     )
-    return tuple(
-        BinnedRun(row[0], decode_text(row[1]), row[2], row[3], row[4], row[5], bool(row[6])) for row in rows
-    )
+    return tuple(BinnedRun(row[0], decode_text(row[1]), row[2], row[3], row[4], row[5], bool(row[6])) for row in rows)
 
 
 def sparkline(connection: ReadConnection, run_id: int, name: str, buckets: int) -> Sparkline:
