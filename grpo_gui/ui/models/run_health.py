@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grpo_gui.diagnose.dead_compute import DeadCompute, dead_compute
+from grpo_gui.diagnose.detectors import DETECTORS
 from grpo_gui.diagnose.engine import MOST_OPEN, Diagnosis
 from grpo_gui.diagnose.finding import Finding, FindingState
 from grpo_gui.diagnose.learning import Progress, learning_report
@@ -27,6 +28,9 @@ class Measure(NamedTuple):
 
 
 EMPTY_MEASURE = Measure(np.empty(0), np.empty(0))
+
+
+_TITLES = {detector.name: detector.title for detector in DETECTORS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +56,10 @@ class RunHealth:
         return next((one for one in self.findings if one.detector == detector), None)
 
     def title(self, detector: str) -> str:
-        """The title of a finding in the middle of a sentence; its detector's name where there is none."""
+        """The title of a finding in the middle of a sentence, also of one that is not among the findings."""
         finding = self.finding(detector)
-        return detector if finding is None else finding.title.lower()
+        known = _TITLES.get(detector, detector) if finding is None else finding.title
+        return known.lower()
 
     def symptoms_of(self, detector: str) -> tuple[Finding, ...]:
         """The findings that a finding explains directly."""

@@ -54,6 +54,8 @@ def test_that_a_symptom_names_its_root():
     symptom = finding(root="copies", state=FindingState.SYMPTOM)
     health = RunHealth(1, findings=(root, symptom))
     assert row_words(symptom, health) == ("caused by: copies instead of answers", "step 5")
+    of_none = finding(root="length_grows", state=FindingState.SYMPTOM)
+    assert row_words(of_none, RunHealth(1, findings=(of_none,)))[0] == "caused by: answers keep growing"
     assert health.symptoms_of("copies") == (symptom,)
 
 
