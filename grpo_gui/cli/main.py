@@ -67,6 +67,8 @@ def main() -> None:
         _fail(str(error), 2)
     except GrpoGuiError as error:
         _fail(str(error), 1)
+    except OSError as error:
+        _fail(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.", 1)
     except (click.Abort, KeyboardInterrupt):
         _fail("Interrupted.", 130)
     else:

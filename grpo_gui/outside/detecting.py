@@ -17,6 +17,7 @@ from grpo_gui.outside.trl_files import Completions, TrainerState
 from grpo_gui.outside.verl import VerlLog, VerlRollouts, is_verl_log, is_verl_rollout
 
 HEAD_BYTES = 1 << 16
+MAX_HEAD_BYTES = 1 << 26  # a first line may hold many long completions
 MAX_DEPTH = 4
 MAX_FILES = 200_000
 STATE = "trainer_state.json"
@@ -38,7 +39,11 @@ def find_runs(path: Path) -> list[Path]:
     Raises:
         OutsideError: there is nothing that can be read.
     """
-    if not path.exists():
+    try:
+        is_there = path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise OutsideError(f"{path} cannot be looked at ({error.strerror}); give {READABLE}.") from error
+    if not is_there:
         raise OutsideError(f"{path} is not there; give {READABLE}.")
     found = [path] if path.is_file() else list(_runs_in(path, 0))
     if not found:
@@ -203,6 +208,9 @@ def _first_record(path: Path) -> object:
 def _head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(HEAD_BYTES)
+            head = file.read(HEAD_BYTES)
+            while b"\n" not in head and len(head) < MAX_HEAD_BYTES and (more := file.read(len(head))):
+                head += more
+            return head
     except OSError:
         return b""

@@ -89,10 +89,20 @@ def import_path(
         MissingExtraError: Parquet files need pyarrow.
         StoreError: the database cannot be written.
     """
-    for place in find_runs(path.expanduser().resolve()):
+    try:
+        whole = path.expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # a link to itself, a user who is not there
+        raise OutsideError(f"{path} cannot be found ({error}); give the path of a run.") from error
+    problems: list[str] = []
+    for place in find_runs(whole):
         if is_cancelled():
             return
-        yield _Import(place, writer, progress, is_cancelled).run()
+        try:
+            yield _Import(place, writer, progress, is_cancelled).run()
+        except OutsideError as error:  # the runs beside it are imported all the same
+            problems.append(str(error))
+    if problems:
+        raise OutsideError(" ".join(problems))
 
 
 def run_name(place: Path, info: RunInfo) -> str:
@@ -163,11 +173,12 @@ class _Import:
         return True
 
     def _write(self, assembler: Assembler, waiting: Gathering) -> None:
-        run_id = self._run_id = (
-            create_run(self._writer, self._place, self._info, self._sources, "imported")
-            if (self._run_id is None)
-            else self._run_id
-        )
+        if self._run_id is None:
+            self._run_id = create_run(self._writer, self._place, self._info, self._sources, "imported")
+            # At once, so that an import that is cut off goes on with the same run the next time.
+            began = OutsideRun(self._run_id, str(self._place), format_of(self._sources), "", "")
+            self._writer.save_outside_run(began)
+        run_id = self._run_id
         self._writer.write_outside(run_id, waiting.batch())
         times = [step.time_s for step in waiting.steps if step.time_s is not None]
         self._times = (min([self._times[0], *times]), max([self._times[1], *times]))

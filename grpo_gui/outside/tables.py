@@ -1,6 +1,7 @@
 """Tables of unknown origin: metrics or completions as CSV or JSON lines, and metrics as one JSON array."""
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -60,6 +61,9 @@ def _values(record: Mapping[str, object]) -> dict[str, float]:
     }
 
 
+_LONGEST_ROW = 1 << 26  # bytes; a quote that is never closed must not swallow the file
+
+
 class _Rows(LineSource):
     """Lines that become records: JSON lines, or CSV when a header is known."""
 
@@ -70,13 +74,19 @@ class _Rows(LineSource):
         super().__init__(path, name)
         self._is_csv = is_csv
         self._header: list[str] | None = None
+        self._begun: bytes | None = None  # a row whose last cell goes on in the next line
+        if is_csv:
+            csv.field_size_limit(_LONGEST_ROW)
 
     def record_of(self, line: Line) -> Mapping[str, object] | None:
         """The line as a record; None, with a note, when it is none."""
         if not self._is_csv:
             return self.json_object(line)
+        if (whole := self._whole_row(line.data)) is None:
+            return None
         try:
-            cells = next(csv.reader([line.data.decode("utf-8-sig" if line.number == 1 else "utf-8")]), [])
+            text = whole.decode("utf-8-sig" if self._header is None else "utf-8")
+            cells = next(csv.reader(io.StringIO(text, newline="")), [])
         except (csv.Error, UnicodeDecodeError) as error:
             self.note(line, f"no CSV ({error})")
             return None
@@ -88,18 +98,27 @@ class _Rows(LineSource):
             return None
         return dict(zip(self._header, cells, strict=True))
 
+    def _whole_row(self, data: bytes) -> bytes | None:
+        """The row that ends with this line; None inside of a quoted cell with line breaks."""
+        row = data if self._begun is None else self._begun + b"\n" + data
+        is_open = row.count(b'"') % 2 == 1 and len(row) < _LONGEST_ROW
+        self._begun = row if is_open else None
+        return None if is_open else row
+
     def restarted(self) -> None:
         """A file that was begun anew brings its header again."""
-        self._header = None
+        self._header = self._begun = None
 
     def memory(self) -> dict[str, object]:
         """The header."""
-        return {"header": self._header}
+        return {"header": self._header, "begun": None if self._begun is None else self._begun.decode("latin-1")}
 
     def remember(self, state: Mapping[str, object]) -> None:
         """The header."""
         header = state.get("header")
         self._header = list(map(str, header)) if isinstance(header, list) else None
+        begun = state.get("begun")
+        self._begun = begun.encode("latin-1") if isinstance(begun, str) else None
 
 
 class MetricTable(_Rows):

@@ -5,12 +5,13 @@ completion, label.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import GroupRef
-from grpo_gui.rating_events import RATING_MODES, RatingEvent, StoredRating
+from grpo_gui.rating_events import HIGHEST_SCORE, LOWEST_SCORE, RATING_MODES, RatingEvent, StoredRating
 
 EVENTS, PAIRS, LABELS = FORMATS = ("events", "pairs", "labels")
 IMPORTED = "imported"
@@ -18,6 +19,7 @@ GOOD_FROM, BAD_TO = 4, 2  # scores that are a label of their own; 3 is neither
 
 _FORMAT_OF = {"mode": EVENTS, "chosen": PAIRS, "label": LABELS}
 _EVENT_FIELDS = ("rater", "mode", "values", "positions", "pairs", "tags", "note", "reason", "is_repeat", "is_audit")
+_RANGE_OF = {"ranks": (1, 1), "labels": (0, 1)}  # of the values; those of the other modes are scores
 _TIME_FIELDS = ("shown_s", "first_key_s", "submitted_s")
 
 
@@ -151,7 +153,7 @@ def read_lines(content: bytes, name: str) -> tuple[str, list[Line]]:
             continue
         try:
             line = json.loads(row)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadInputError(f"Line {number} of {name} is no JSON ({error}); export it again.") from error
         if not isinstance(line, dict):
             raise BadInputError(f"Line {number} of {name} is no JSON object; a rating is one object a line.")
@@ -181,10 +183,10 @@ def read_events(lines: Sequence[Line], groups: Groups, name: str) -> list[ReadRa
         try:
             texts = (str(line["prompt"]), tuple(str(text) for text in _list(line["completions"])))
             ref = by_place.get((int(str(line["step"])), int(str(line["group"])), *texts)) or by_texts.get(texts)
-            event = None if ref is None else _event(ref, line)
+            event = None if ref is None else _checked(_event(ref, line), len(texts[1]))
             read.append(None if event is None else ReadRating(int(str(line.get("id", 0))), event))
         except (KeyError, ValueError, TypeError) as error:
-            raise BadInputError(f"Line {number} of {name} is no entry of a log of ratings ({error!r}).") from error
+            raise BadInputError(f"Line {number} of {name} is no entry of a log of ratings ({error}).") from error
     return read
 
 
@@ -284,6 +286,28 @@ def _event(ref: GroupRef, line: Line) -> RatingEvent:
         is_audit=bool(line.get("is_audit", False)),
         undoes=None if undoes is None else int(str(undoes)),
     )
+
+
+def _checked(event: RatingEvent, size: int) -> RatingEvent:
+    """An entry about a group of `size` that could have been given in the window; raises ValueError for any other."""
+    times = (event.shown_s, event.submitted_s, *(() if event.first_key_s is None else (event.first_key_s,)))
+    if not event.rater.strip() or not all(map(math.isfinite, times)):
+        raise ValueError("it needs a rater and times")
+    if event.mode == "undone":
+        return event
+    if len(event.values) != size or len(event.positions) != size:
+        raise ValueError(f"it needs {size} values and positions, one a completion")
+    lowest, highest = _RANGE_OF.get(event.mode, (LOWEST_SCORE, HIGHEST_SCORE))
+    highest = size if event.mode == "ranks" else highest
+    if any(value is not None and not lowest <= value <= highest for value in event.values):
+        raise ValueError(f"a value of the mode {event.mode} lies from {lowest} to {highest}")
+    if any(not -1 <= place < size for place in event.positions):
+        raise ValueError(f"a position lies from 0 to {size - 1}, or is -1 for one that was not shown")
+    if any(not (0 <= a < size and 0 <= b < size and a != b and won in (0.0, 0.5, 1.0)) for a, b, won in event.pairs):
+        raise ValueError(f"a pair is two different completions from 0 to {size - 1}, and 1, 0.5 or 0")
+    if any(not 0 <= place < size for place, _ in event.tags):
+        raise ValueError(f"a tag names a completion from 0 to {size - 1}")
+    return event
 
 
 def _holds(group: GroupTexts, prompt: str, *texts: str) -> bool:

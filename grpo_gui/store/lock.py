@@ -1,10 +1,12 @@
-"""One window per database: the second one says so."""
+"""One window per database, one process that resumes a run: the second one says so."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from grpo_gui.errors import StoreError
+from grpo_gui.errors import BadInputError, StoreError
 
 
 class WindowLock:
@@ -35,3 +37,27 @@ class WindowLock:
     def release(self) -> None:
         """Give the lock back; calling it again does nothing."""
         self._lock.release()
+
+
+@contextmanager
+def resuming(run_id: int, folder: Path) -> Iterator[None]:
+    """Hold a run while it is resumed: its status tells others only once the trainer has begun.
+
+    Raises:
+        BadInputError: another process resumes it now.
+        StoreError: the run's folder may not be written.
+    """
+    lock = FileLock(folder / ".resuming", thread_local=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(blocking=False)
+    except Timeout as error:
+        raise BadInputError(f"Run {run_id} is being resumed by another process; wait for it, or stop it.") from error
+    except OSError as error:
+        raise StoreError(
+            f"The folder {folder} may not be written ({error.strerror}); check its permissions."
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()

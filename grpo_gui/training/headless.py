@@ -2,6 +2,7 @@
 
 import queue
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from grpo_gui.diagnose.facts import facts_from_config
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
+from grpo_gui.store.lock import resuming
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
@@ -149,8 +151,7 @@ def resume_headless(
     """
     before = config_from_json(run.config)
     resume = snapshot is not None or not begins_anew(run)
-    writer = StoreWriter.open(database)
-    try:
+    with resuming(run.id, run_files_dir(database, run.id)), closing(StoreWriter.open(database)) as writer:
         if config.steps != before.steps:
             writer.replace_config(run.id, config_to_json(config))
         from grpo_gui.training.runner import run_in_foreground
@@ -163,5 +164,3 @@ def resume_headless(
         status = run_in_foreground(config, run.id, sink, commands, folder, resume, snapshot, ratings)
         writer.save_findings(run.id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
-    finally:
-        writer.close()

@@ -248,6 +248,41 @@ def test_that_a_cancelled_import_is_finished_by_the_next_one(writer, reader, tmp
     assert len(reader.points(report.run_id, "reward").steps) == 1000
 
 
+def test_that_an_import_that_was_cut_off_goes_on_with_the_same_run(writer, reader, tmp_path):
+    path = write_lines(tmp_path / "a.jsonl", [{"step": n, "reward": 1.0} for n in range(1, 1001)])
+
+    def die(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_one(path, writer, progress=die)
+    (cut_off,) = reader.runs()
+    assert import_one(path, writer).run_id == cut_off.id
+    assert len(reader.runs()) == 1
+    assert len(reader.points(cut_off.id, "reward").steps) == 1000
+
+
+def test_that_a_run_that_is_broken_is_named_after_those_beside_it_were_imported(writer, reader, tmp_path):
+    for name, text in (("a", '{"log_history": [broken'), ("b", '{"log_history": [{"step": 1, "reward": 0.5}]}')):
+        (tmp_path / name / "checkpoint-1").mkdir(parents=True)
+        (tmp_path / name / "checkpoint-1/trainer_state.json").write_text(text)
+    reports = import_path(tmp_path, writer)
+    imported = next(reports)
+    with pytest.raises(OutsideError, match="cannot be read as"):
+        next(reports)
+    assert reader.points(imported.run_id, "reward").values.tolist() == [0.5]
+
+
+def test_that_a_first_line_may_be_long_and_a_csv_cell_may_hold_line_breaks(writer, reader, tmp_path):
+    long = write_lines(tmp_path / "a.jsonl", [{"step": 1, "prompt": "p", "completion": "x" * 200_000, "reward": 1.0}])
+    run_id = import_one(long, writer).run_id
+    assert len(reader.groups_of_step(run_id, 1)[0].completions[0].text) == 200_000
+    table = tmp_path / "b.csv"
+    table.write_bytes(b'step,prompt,completion,reward\r\n1,p,"one\n""two"", three",1\r\n1,p,"4",0\r\n')
+    run_id = import_one(table, writer).run_id
+    assert [sample.text for sample in reader.groups_of_step(run_id, 1)[0].completions] == ['one\n"two", three', "4"]
+
+
 def test_that_nan_and_infinity_are_data(writer, reader, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"step": 1, "loss": NaN, "kl": Infinity, "reward": null}\n', encoding="utf-8")

@@ -144,3 +144,29 @@ def test_that_a_broken_entry_is_named(field):
 def test_that_a_label_is_true_or_false(label):
     with pytest.raises(BadInputError, match="true or false"):
         read_labels([{"prompt": "p", "completion": "a", "label": label}], GROUPS, "noa", 5.0, "f")
+
+
+@pytest.mark.parametrize(
+    ("mode", "field", "value"),
+    [
+        ("scores", "values", [99, 1, 1, 1]),
+        ("scores", "values", [float("nan"), 1, 1, 1]),
+        ("scores", "values", [1, 2]),
+        ("ranks", "values", [0, 1, 1, 1]),
+        ("ranks", "values", [5, 1, 1, 1]),
+        ("labels", "values", [2, 1, 1, 1]),
+        ("scores", "positions", [0, 1, 2, 99]),
+        ("pairs", "pairs", [[0, 99, 1.0]]),
+        ("pairs", "pairs", [[0, 0, 1.0]]),
+        ("pairs", "pairs", [[0, 1, 7.0]]),
+        ("flag", "tags", [[99, "odd"]]),
+        ("scores", "submitted_s", float("inf")),
+        ("scores", "rater", " "),
+    ],
+)
+def test_that_an_entry_that_nobody_could_give_is_named(mode, field, value):
+    line = json.loads(json.dumps(next(event_lines([entry(1, "scores", (5, 2, 5, 1))], GROUPS))))
+    line |= {"mode": mode, "values": [1, 1, 1, 1] if mode != "flag" else [None] * 4}
+    assert read_events([line], GROUPS, "f")[0] is not None
+    with pytest.raises(BadInputError, match="Line 1 of f"):
+        read_events([line | {field: value}], GROUPS, "f")

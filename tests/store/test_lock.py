@@ -3,13 +3,13 @@ import sys
 
 import pytest
 
-from grpo_gui.errors import StoreError
-from grpo_gui.store.lock import WindowLock
+from grpo_gui.errors import BadInputError, StoreError
+from grpo_gui.store.lock import WindowLock, resuming
 
 HOLD = """
 import sys
 from pathlib import Path
-from grpo_gui.store.lock import WindowLock
+from grpo_gui.store.lock import WindowLock, resuming
 lock = WindowLock(Path(sys.argv[1]))
 lock.acquire()
 print("held", flush=True)
@@ -60,3 +60,11 @@ def test_that_a_file_in_place_of_the_folder_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="may not be written"):
         WindowLock(tmp_path / "file" / "a.db").acquire()
+
+
+def test_that_a_run_is_resumed_by_one_process_at_a_time(tmp_path):
+    second = resuming(3, tmp_path / "run")
+    with resuming(3, tmp_path / "run"), pytest.raises(BadInputError, match="Run 3 is being resumed"):
+        second.__enter__()
+    with resuming(3, tmp_path / "run"):
+        assert (tmp_path / "run").is_dir()
