@@ -28,7 +28,7 @@ def router() -> None:
 @router.command()
 @click.argument("file", type=FILE)
 @click.option("--seeds", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many shuffles.")
-@click.option("--first-seed", type=int, default=0, show_default=True, help="The seeds count from here.")
+@click.option("--first-seed", type=click.IntRange(0), default=0, show_default=True, help="The seeds count from here.")
 @click.option("--cost-weight", type=float, default=0.0, show_default=True, help="Reward lost per unit of cost.")
 @click.option("--latency-weight", type=float, default=0.0, show_default=True, help="Reward lost per second.")
 @click.option("--json", "as_json", is_flag=True, help="All figures with every seed's, as JSON.")

@@ -37,6 +37,9 @@ def placement(engine: str | None, processes: int, machines: int, host: str, shar
 
 def train_with_trl(config: TrainConfig, place: Placement, database: Path, *, as_json: bool) -> RunStatus:
     """Train a new run with TRL, print what happens, and return how it ended. Must run in the main thread."""
+    from grpo_gui.training.devices import choose_device  # imports torch
+
+    choose_device(config.device)
     click.echo("\n- ".join(["What TRL does differently:", *differences(config)]), err=True)
     database.parent.mkdir(parents=True, exist_ok=True)
     with closing(StoreWriter.open(database)) as writer:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
+from grpo_gui.errors import BadInputError
 from grpo_gui.outside.control import ControlWriter
 
 
@@ -42,7 +43,12 @@ class LocalPlace:
     """A folder or file of this machine; it need not be there yet."""
 
     def __init__(self, path: Path) -> None:
-        self.folder = path.expanduser().resolve()
+        """Take a path; raises BadInputError where it is none (a link to itself, an unknown user)."""
+        try:
+            self.folder = path.expanduser().resolve()
+            self.folder.exists()  # a name that is too long is told here
+        except (OSError, RuntimeError) as error:
+            raise BadInputError(f"{path} cannot be followed ({error}); give the folder of a run.") from error
         self.name = str(self.folder)
 
     def refresh(self) -> str:

@@ -56,10 +56,13 @@ class SshPlace:
         parts = urlsplit(url)
         if parts.scheme != "ssh" or not parts.hostname or not parts.path.strip("/") or parts.hostname.startswith("-"):
             raise BadInputError(f"{url!r} is no place to follow; write ssh://host/path, as ssh knows the host.")
+        try:
+            self._port = parts.port
+        except ValueError as error:
+            raise BadInputError(f"{url!r} has no port that can be ({error}); write ssh://host:22/path.") from error
         user = f"{parts.username}@" if parts.username else ""
         self.name = url
         self._host = f"{user}{parts.hostname}"
-        self._port = parts.port
         self._path = unquote(parts.path).removeprefix("/~/") if parts.path.startswith("/~/") else unquote(parts.path)
         self.folder = cache / hashlib.blake2b(url.encode(), digest_size=8).hexdigest() / PurePosixPath(self._path).name
         self._known: dict[str, _Entry] = {}

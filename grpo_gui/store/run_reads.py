@@ -32,8 +32,13 @@ def runs(connection: ReadConnection) -> tuple[RunRecord, ...]:
     return tuple(_run_record(row, tuple(metrics[row[0]]), tuple(tags[row[0]])) for row in rows)
 
 
+_LARGEST_ID = (1 << 63) - 1  # that SQLite takes
+
+
 def run(connection: ReadConnection, run_id: int) -> RunRecord | None:
     """One run, None when it is not there."""
+    if run_id > _LARGEST_ID:
+        return None
     row = connection.row(f"{_RUN} AND id = ?", (run_id,))
     if row is None:
         return None

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from grpo_gui.store.writer import StoreWriter
+
 TINY = ["--task", "sort", "--set", "prompts_per_step=2", "--set", "num_generations=4", "--set", "eval_prompts=8"]
 
 
@@ -142,3 +144,29 @@ def test_that_ctrl_c_saves_the_state_and_ends_with_130(tmp_path):
     assert process.returncode == 130
     assert "stopped" in errors
     assert list(tmp_path.glob("runs-runs/00001/**/*.safetensors"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["follow", "ssh://host:99999/run"], "ssh://host:22/path"),
+        (["follow", "~no-such-user/run"], "cannot be followed"),
+        (["import", "~no-such-user/run"], "cannot be found"),
+        (["train", "--with", "trl", "--device", "cuda:99", "--steps", "1"], "cuda:99"),
+        (["router", "evaluate", "no.csv", "--first-seed", "-3"], "--first-seed"),
+    ],
+)
+def test_that_places_and_devices_that_cannot_be_are_bad_input(arguments, named, tmp_path):
+    database = [] if arguments[0] == "router" else ["--db", str(tmp_path / "runs.db")]
+    result = grpo_gui(*arguments, *database)
+    assert result.returncode == 2
+    assert named in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_that_a_run_of_an_impossible_number_is_not_there(tmp_path):
+    database = tmp_path / "runs.db"
+    StoreWriter.open(database).close()
+    result = grpo_gui("resume", "9" * 30, "--db", str(database))
+    assert result.returncode == 2
+    assert "There is no run" in result.stderr
