@@ -25,6 +25,7 @@ _TEXT_ENDS = frozenset({".jsonl", ".json", ".csv", ".ndjson", ".log", ".txt", ""
 _NO_METRICS = frozenset(  # JSON that lies beside a model
     {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"}
 )
+_ONE_POINT_A_ROW = {"metric", "step", "value"}  # columns
 _PARTS = re.compile(r"checkpoint-\d+|completions|runs|grpo_gui|rollouts?|rollout_data(_dir)?")
 
 READABLE = (
@@ -188,6 +189,11 @@ def _csv_source(path: Path, name: str, head: bytes) -> Source | None:
         header = next(csv.reader(lines[:1]), [])
     except csv.Error:
         return None
+    if set(header) >= _ONE_POINT_A_ROW:
+        raise OutsideError(
+            f"{path} has one row a point, as `grpo-gui runs export` writes curves; to take a whole run over, export it "
+            "with --to FILE.db and import that."
+        )
     columns: dict[str, object] = dict.fromkeys(header, "1")
     if is_completion(columns):
         return CompletionTable(path, name, is_csv=True)

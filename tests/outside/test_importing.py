@@ -283,6 +283,14 @@ def test_that_a_first_line_may_be_long_and_a_csv_cell_may_hold_line_breaks(write
     assert [sample.text for sample in reader.groups_of_step(run_id, 1)[0].completions] == ['one\n"two", three', "4"]
 
 
+def test_that_exported_curves_are_not_misread_as_a_table_of_steps(writer, reader, tmp_path):
+    path = tmp_path / "curves.csv"
+    path.write_text("run,name,seed,metric,definition,unit,step,samples,tokens,time,value\n2,a,0,kl,x,,1,8,9,1.0,0.1\n")
+    with pytest.raises(OutsideError, match=r"export it with --to FILE\.db"):
+        import_one(path, writer)
+    assert reader.runs() == ()
+
+
 def test_that_nan_and_infinity_are_data(writer, reader, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"step": 1, "loss": NaN, "kl": Infinity, "reward": null}\n', encoding="utf-8")

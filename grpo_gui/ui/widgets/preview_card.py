@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from grpo_gui.events import GroupSample
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.rating_rules import HUMAN
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.widgets.bars import RewardBarDelegate
@@ -130,6 +131,8 @@ def learning_sentence(group: GroupSample) -> str:
     verdicts = [completion.correct for completion in group.completions]
     known = [verdict for verdict in verdicts if verdict is not None]
     start = f"{sum(known)} of {len(known)} right. " if known else ""
+    if not rewards and any(source == HUMAN for completion in group.completions for source, _ in completion.rewards):
+        return start + "People judge this run: it learns from the groups that you rate in the Rate view."
     if not rewards:
         return start + "No reward source has an opinion, so nothing would be learned; choose other rewards."
     if max(rewards) - min(rewards) > 1e-9:

@@ -16,8 +16,7 @@ from grpo_gui.ui.widgets.tau_plot import TauPlot
 MODES = (("wait", "Wait"), ("async", "Async"), ("offline", "Offline"))
 _EXPLAINED = {
     "wait": "Each update waits until enough groups are rated, or until you go on without.",
-    "async": "Training goes on with the program\u2019s reward. Your term joins a later update, clipped against the "
-    "stored log-probs.",
+    "async": "Training goes on meanwhile. Your term joins a later update, clipped against the stored log-probs.",
     "offline": "Rate stored groups now; an update takes them up when the run trains again.",
 }
 NO_HUMAN = (

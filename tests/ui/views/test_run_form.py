@@ -13,6 +13,7 @@ from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.branch_point import BranchPoint
 from grpo_gui.ui.models.config_fields import FIELDS, parse, to_text
 from grpo_gui.ui.views.run_form import RunForm
+from grpo_gui.ui.widgets.preview_card import learning_sentence
 from tests.ui.fakes import group
 
 
@@ -287,3 +288,13 @@ def test_that_data_that_cannot_be_read_keep_the_run_from_starting_until_they_are
     qtbot.mouseClick(form.data.again, Qt.MouseButton.LeftButton)
     requests[-1][1](DataPreview((DataRow("1 + 1", "2", 3, 0),), 1))
     assert form.card.start.isEnabled()
+
+
+def test_that_a_run_that_people_judge_is_not_called_without_a_reward():
+    sampled = group()
+    judged, of_nobody = (
+        replace(sampled, completions=tuple(replace(one, reward=None, rewards=rewards) for one in sampled.completions))
+        for rewards in ((("human", None),), ())
+    )
+    assert "the groups that you rate" in learning_sentence(judged)
+    assert "choose other rewards" in learning_sentence(of_nobody)
