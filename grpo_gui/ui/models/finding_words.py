@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from grpo_gui.diagnose.finding import Finding, FindingState
 from grpo_gui.diagnose.reading import Severity
+from grpo_gui.diagnose.solved import HELD_OUT
 from grpo_gui.ui.formatting import count
 from grpo_gui.ui.models.run_health import RunHealth
 from grpo_gui.ui.models.run_series import RunSeries
@@ -33,7 +34,9 @@ def health_cell(health: RunHealth, run: RunSeries) -> Cell:
         return teaches
     with_signal = f"{teaches.headline} {teaches.unit}"
     if health.solved_since is not None:
-        return Cell("Solved", f"since step {count(health.solved_since)}", f"no finding; {with_signal}", "good")
+        held_out = run.series("eval/accuracy").last_value  # NaN where none was recorded
+        word = "Nearly solved" if held_out < HELD_OUT else "Solved"
+        return Cell(word, f"since step {count(health.solved_since)}", f"no finding; {with_signal}", "good")
     return Cell(
         "No finding", f"in {count(run.newest_step)} steps", with_signal, "", (f"{teaches.headline} with signal",)
     )

@@ -42,6 +42,14 @@ def test_that_a_solved_task_is_a_status():
     assert (cell.headline, cell.unit, cell.tone) == ("Solved", "since step 20", "good")
 
 
+def test_that_a_task_is_nearly_solved_while_held_out_prompts_say_otherwise():
+    run = run_with(frac_reward_zero_std=0.5)
+    run.series("eval/accuracy").extend(np.array([20]), np.array([0.83]))
+    assert health_cell(RunHealth(1, solved_since=17), run).headline == "Nearly solved"
+    run.series("eval/accuracy").extend(np.array([30]), np.array([0.95]))
+    assert health_cell(RunHealth(1, solved_since=17), run).headline == "Solved"
+
+
 def test_that_values_which_are_not_finite_are_said_before_any_finding():
     run = run_with(frac_reward_zero_std=0.1)
     points = SeriesPoints("loss", "", np.array([31]), np.array([np.nan]))
