@@ -54,7 +54,8 @@ def find_runs(path: Path) -> list[Path]:
 
 def _runs_in(folder: Path, depth: int) -> Iterator[Path]:
     entries = _entries(folder)
-    if any(_PARTS.fullmatch(entry.name) for entry in entries if entry.is_dir()) or _sources_of(folder, folder, {}):
+    has_parts = any(_PARTS.fullmatch(entry.name) for entry in entries if entry.is_dir())
+    if has_parts or (folder / STATE).is_file() or _sources_of(folder, folder, {}):
         yield folder
         return
     if depth < MAX_DEPTH:

@@ -127,7 +127,7 @@ def read_parquet(path: Path) -> dict[str, list[object]]:
     try:
         table = pyarrow.parquet.read_table(path)
         return {str(name): table.column(place).to_pylist() for place, name in enumerate(table.column_names)}
-    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError) as error:
+    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError, OSError) as error:  # OSError: damaged pages
         raise ValueError(
             f"it cannot be read as parquet ({str(error).splitlines()[0] if str(error) else error!r})"
         ) from error

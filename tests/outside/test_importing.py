@@ -283,6 +283,24 @@ def test_that_a_first_line_may_be_long_and_a_csv_cell_may_hold_line_breaks(write
     assert [sample.text for sample in reader.groups_of_step(run_id, 1)[0].completions] == ['one\n"two", three', "4"]
 
 
+def test_that_a_damaged_parquet_file_is_named_and_what_lies_beside_it_imported(writer, reader, tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    texts = [f"answer {n}" for n in range(5000)]
+    parquet.write_table(pyarrow.table({"prompt": texts, "completion": texts}), tmp_path / "a.parquet")
+    whole = bytearray((tmp_path / "a.parquet").read_bytes())
+    whole[1000:3000] = bytes(2000)
+    (tmp_path / "a.parquet").write_bytes(whole)
+    write_lines(tmp_path / "m.jsonl", [{"step": 1, "reward": 0.5}])
+    report = import_one(tmp_path, writer)
+    assert [problem.split(":")[0] for problem in report.problems] == ["a.parquet"]
+    assert reader.points(report.run_id, "reward").values.tolist() == [0.5]
+
+
+def test_that_the_folder_of_one_checkpoint_is_a_run(writer, reader, copied):
+    report = import_one(copied("trl_run") / "checkpoint-3", writer)
+    assert len(reader.points(report.run_id, "reward").steps) == 3
+
+
 def test_that_exported_curves_are_not_misread_as_a_table_of_steps(writer, reader, tmp_path):
     path = tmp_path / "curves.csv"
     path.write_text("run,name,seed,metric,definition,unit,step,samples,tokens,time,value\n2,a,0,kl,x,,1,8,9,1.0,0.1\n")
