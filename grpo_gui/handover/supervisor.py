@@ -96,6 +96,8 @@ class _Supervisor:
         """Follow processes that people start on several machines, until they have said that they ended."""
         waiting = threading.Event()
         while follower.ended is None and self._interrupts < 2:
+            if self._interrupts and not any((self._output / FOLDER).glob("rank*.jsonl")):
+                break  # nobody has started yet who could be asked to stop
             follower.poll()
             self._watch()
             waiting.wait(POLL_S)

@@ -2,6 +2,7 @@
 
 import json
 import math
+import signal
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from grpo_gui.cli.trl import StepReports
+from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import SeriesPoints, StepTotals
 
 TINY = ["--device", "cpu", "--set", "prompts_per_step=2", "--set", "num_generations=4", "--set", "eval_steps=0"]
@@ -43,6 +45,22 @@ def test_that_a_run_of_trl_prints_a_line_for_each_of_its_steps(tmp_path):
     assert {"loss", "kl", "entropy", "grad_norm"} <= lines[0].keys()
     assert "its 4, and the learning rate" in result.stderr
     assert "Run 1 finished." in result.stderr
+
+
+@pytest.mark.trl
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_that_ctrl_c_ends_the_waiting_for_machines_that_nobody_has_started(tmp_path):
+    pytest.importorskip("trl")
+    place = ("--with", "trl", "--machines", "2", "--host", "localhost")
+    command = [sys.executable, "-m", "grpo_gui.cli", "train", *place, *TINY, "--db", str(tmp_path / "runs.db")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any(line.startswith("torchrun") for line in iter(process.stderr.readline, ""))
+        with StoreReader(tmp_path / "runs.db") as reader:
+            while not getattr(reader.run(1), "message", "").startswith("Waiting for 2 processes"):
+                assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
 
 
 class FakeReader:
