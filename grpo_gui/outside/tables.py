@@ -75,8 +75,6 @@ class _Rows(LineSource):
         self._is_csv = is_csv
         self._header: list[str] | None = None
         self._begun: bytes | None = None  # a row whose last cell goes on in the next line
-        if is_csv:
-            csv.field_size_limit(_LONGEST_ROW)
 
     def record_of(self, line: Line) -> Mapping[str, object] | None:
         """The line as a record; None, with a note, when it is none."""
@@ -86,7 +84,7 @@ class _Rows(LineSource):
             return None
         try:
             text = whole.decode("utf-8-sig" if self._header is None else "utf-8")
-            cells = next(csv.reader(io.StringIO(text, newline="")), [])
+            cells = _cells(text)
         except (csv.Error, UnicodeDecodeError) as error:
             self.note(line, f"no CSV ({error})")
             return None
@@ -119,6 +117,15 @@ class _Rows(LineSource):
         self._header = list(map(str, header)) if isinstance(header, list) else None
         begun = state.get("begun")
         self._begun = begun.encode("latin-1") if isinstance(begun, str) else None
+
+
+def _cells(row: str) -> list[str]:
+    """The cells of a row. The longest cell that the csv module takes is a setting of the whole process."""
+    before = csv.field_size_limit(_LONGEST_ROW)
+    try:
+        return next(csv.reader(io.StringIO(row, newline="")), [])
+    finally:
+        csv.field_size_limit(before)
 
 
 class MetricTable(_Rows):
