@@ -44,9 +44,9 @@ def test_that_a_solved_task_is_a_status():
 
 def test_that_a_task_is_nearly_solved_while_held_out_prompts_say_otherwise():
     run = run_with(frac_reward_zero_std=0.5)
-    run.series("eval/accuracy").extend(np.array([20]), np.array([0.83]))
+    run.take(step_completed(1, 31, **{"frac_reward_zero_std": 0.5, "eval/accuracy": 0.83}))
     assert health_cell(RunHealth(1, solved_since=17), run).headline == "Nearly solved"
-    run.series("eval/accuracy").extend(np.array([30]), np.array([0.95]))
+    run.take(step_completed(1, 32, **{"frac_reward_zero_std": 0.5, "eval/accuracy": 0.95}))
     assert health_cell(RunHealth(1, solved_since=17), run).headline == "Solved"
 
 
