@@ -8,30 +8,12 @@ from typing import Any
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.outside.trl_samples import SHOWN_PROMPT
-from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.problem import Problem, Task
-from grpo_gui.tasks.rewards import needs_answer
 from grpo_gui.training.config import TrainConfig
 
 PROBLEM = "grpo_gui_problem"  # a column with the whole problem as JSON: columns of a data file may hold anything
 
 Row = dict[str, Any]
-
-
-def task_of(config: TrainConfig) -> Task:
-    """The task of a run.
-
-    Raises:
-        BadInputError: a data file cannot be used.
-    """
-    return make_task(
-        config.task,
-        mix=config.task_mix,
-        prompt_file=config.prompt_file,
-        min_size=config.min_size,
-        max_size=config.max_size,
-        needs_answer=needs_answer(spec.kind for spec in config.rewards),
-    )
 
 
 def drawn_rows(config: TrainConfig, task: Task, count: int, *, has_template: bool, suffix: str = "") -> list[Row]:

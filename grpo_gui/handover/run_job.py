@@ -14,9 +14,10 @@ from grpo_gui.handover.job import MODEL, OUTPUT, Job, read_job
 from grpo_gui.handover.options import Options, current_names, train_rows
 from grpo_gui.handover.placement import MISSING
 from grpo_gui.handover.reward_sources import RewardSource, TrlReward
-from grpo_gui.handover.rows import Row, drawn_rows, row_of, task_of
+from grpo_gui.handover.rows import Row, drawn_rows, row_of
 from grpo_gui.tasks.reward_process import close_reward
 from grpo_gui.training.config import TrainConfig
+from grpo_gui.training.run_task import task_of
 
 FINAL = "model"  # in the output folder: the trained model
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grpo_gui.events import CompletionSample, GroupSample
-from grpo_gui.tasks.making import make_task
-from grpo_gui.tasks.rewards import needs_answer
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.models import model_options
+from grpo_gui.training.run_task import task_of
 
 if TYPE_CHECKING:
     from grpo_gui.language.tokenizer import Tokenizer
@@ -35,14 +34,7 @@ def preview(config: TrainConfig, seed: int) -> GroupSample:
     from grpo_gui.training.rollout import sample_rollout
     from grpo_gui.training.scoring import Scorer
 
-    task = make_task(
-        config.task,
-        mix=config.task_mix,
-        prompt_file=config.prompt_file,
-        min_size=config.min_size,
-        max_size=config.max_size,
-        needs_answer=needs_answer(spec.kind for spec in config.rewards),
-    )
+    task = task_of(config)
     policy = open_policy(config.model, choose_device(config.device), model_options(config))
     scorer = Scorer(config.rewards)
     with closing(scorer), torch.no_grad():

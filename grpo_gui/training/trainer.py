@@ -47,10 +47,11 @@ from grpo_gui.training.learner_state import capture, restore
 from grpo_gui.training.machine import machine_metrics
 from grpo_gui.training.memory_forecast import forecast_sentence
 from grpo_gui.training.people import People
-from grpo_gui.training.preparing import load_learner, task_of
+from grpo_gui.training.preparing import load_learner
 from grpo_gui.training.rating_desk import RatingDesk
 from grpo_gui.training.rating_rules import has_human_reward
 from grpo_gui.training.rating_source import RatingSource
+from grpo_gui.training.run_task import task_of
 from grpo_gui.training.samples import group_samples
 from grpo_gui.training.save_clock import SaveClock
 from grpo_gui.training.snapshotting import Snapshotter

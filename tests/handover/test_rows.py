@@ -5,9 +5,10 @@ import pytest
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.handover.reward_sources import RewardSource
-from grpo_gui.handover.rows import PROBLEM, drawn_rows, problem_of, row_of, task_of, text_of
+from grpo_gui.handover.rows import PROBLEM, drawn_rows, problem_of, row_of, text_of
 from grpo_gui.tasks.problem import Problem
 from grpo_gui.training.config import RewardSpec, TrainConfig
+from grpo_gui.training.run_task import task_of
 
 CONFIG = TrainConfig()
 CHAT = Problem("file", "shown", "4", {"level": 2}, (("user", "2+2?"),), answer_is_last_number=True)

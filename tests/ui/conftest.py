@@ -12,6 +12,8 @@ os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
 from PySide6.QtWidgets import QApplication
 
 from grpo_gui.settings import Settings
+from grpo_gui.store.reader import StoreReader
+from grpo_gui.store.writer import StoreWriter
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.event_pump import EventPump
@@ -66,6 +68,26 @@ def workspace(qapp, tmp_path: Path, fake_reader, launcher, pump):
     """A workspace over fakes. Put events in through `pump.put(event); pump.drain()`."""
     tasks = BackgroundTasks(lambda: fake_reader, lambda reader: None)
     result = Workspace(tmp_path / "test.db", Settings(), tasks, pump, FakeWriter(fake_reader), launcher)
+    yield result
+    result.close()
+    pump.stop()
+    assert tasks.close()
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """The writer of a real store."""
+    result = StoreWriter.open(tmp_path / "runs.db")
+    yield result
+    result.close()
+
+
+@pytest.fixture
+def stored(qapp, tmp_path, writer, pump):
+    """A workspace over the real store."""
+    path = tmp_path / "runs.db"
+    tasks = BackgroundTasks(lambda: StoreReader(path), lambda reader: reader.close())
+    result = Workspace(path, Settings(), tasks, pump, writer, FakeLauncher())
     yield result
     result.close()
     pump.stop()

@@ -5,40 +5,17 @@ import pytest
 from grpo_gui.diagnose.finding import FindingState
 from grpo_gui.errors import StoreError
 from grpo_gui.events import RunFailed, RunStatus, TrainerStatus
-from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.diagnosing import diagnose_run, findings_of, stored_findings
 from grpo_gui.ui import health_watch
-from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.health_watch import HealthWatch
-from grpo_gui.ui.workspace import Workspace
 from tests.ui.broken_run import STEPS, broken_steps, healthy_steps
-from tests.ui.fakes import FakeLauncher
 from tests.ui.stored_run import stored_run
 
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch):
     monkeypatch.setattr(health_watch, "READ_MS", 20)
-
-
-@pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
-
-
-@pytest.fixture
-def stored(qapp, tmp_path, writer, pump):
-    path = tmp_path / "runs.db"
-    tasks = BackgroundTasks(lambda: StoreReader(path), lambda reader: reader.close())
-    result = Workspace(path, Settings(), tasks, pump, writer, FakeLauncher())
-    yield result
-    result.close()
-    pump.stop()
-    assert tasks.close()
 
 
 def store_all(writer, events):

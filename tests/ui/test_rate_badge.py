@@ -5,7 +5,6 @@ import pytest
 from grpo_gui.events import RunStatus, TrainerStatus
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.keys_overlay import KeysOverlay
@@ -17,13 +16,6 @@ from tests.ui.fakes import FakeLauncher, step_completed
 from tests.ui.stored_run import group_of, stored_run
 
 HUMAN = TrainConfig(num_generations=3, rewards=(RewardSpec("human", "human"),))
-
-
-@pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
 
 
 @pytest.fixture

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from grpo_gui.store.records import CompletionQuery
-from grpo_gui.ui import icons, theme
+from grpo_gui.ui import theme
 from grpo_gui.ui.models.completion_filters import SORTS, chips, with_fields, without
 from grpo_gui.ui.widgets.buttons import Chip, SegmentedControl, button, link
 from grpo_gui.ui.widgets.filter_menu import FilterMenu
 from grpo_gui.ui.widgets.flow_layout import FlowLayout
 from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.search_field import SearchField
 
 SEARCH_DELAY_MS = 250
 
@@ -28,7 +28,9 @@ class FilterBar(QWidget):
         super().__init__(parent)
         self._query = CompletionQuery(run_id=0)
         self._tasks: Sequence[str] = ()
-        self.search = _SearchField()
+        self.search = SearchField(
+            "Search prompt and completion", "Show only completions whose text or prompt contains this. Key: /"
+        )
         self.grouping = SegmentedControl([("groups", "Groups"), ("flat", "Flat")], "groups", "Grouping")
         self.sort = _sort_combo()
         self.columns = button("Columns", "columns", tooltip="Choose the columns of the list.")
@@ -140,37 +142,6 @@ class FilterBar(QWidget):
 
     def _open_filter_menu(self) -> None:
         self.filter_menu().popup(self.add_filter.mapToGlobal(self.add_filter.rect().bottomLeft()))
-
-
-class _SearchField(QLineEdit):
-    """A field with a magnifying glass; Escape empties and leaves it."""
-
-    escaped = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setPlaceholderText("Search prompt and completion")
-        self.setAccessibleName("Search prompt and completion")
-        self.setToolTip("Show only completions whose text or prompt contains this. Key: /")
-        self.setClearButtonEnabled(True)
-        self.setMinimumWidth(120)
-        glass = self.addAction(icons.icon("search", "text3"), QLineEdit.ActionPosition.LeadingPosition)
-        icons.keep_icon(self, glass.setIcon, "search", "text3")
-
-    def event(self, event: QEvent) -> bool:
-        """Keep Escape for the field: it would be a shortcut of the view otherwise."""
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if is_escape and event.type() == QEvent.Type.ShortcutOverride:
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave the field on Escape."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.escaped.emit()
-            return
-        super().keyPressEvent(event)
 
 
 def _sort_combo() -> QComboBox:

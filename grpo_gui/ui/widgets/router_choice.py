@@ -1,12 +1,7 @@
 """Who should answer: the models with probability, interval and propensity, and in words why."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt
-from PySide6.QtGui import QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QTableView,
-)
+from PySide6.QtGui import QPainter
 
 from grpo_gui.router.explanation import Explanation
 from grpo_gui.ui import theme, tokens
@@ -17,22 +12,26 @@ from grpo_gui.ui.router_engine import RouterOverview
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.cell_delegates import CellDelegate, PaintedDelegate
 from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.plain_table import Columns, PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
 
-_WIDTHS = {
-    Column.MODEL: 132,
-    Column.PROBABILITY: 54,
-    Column.SCORE: 56,
-    Column.PROPENSITY: 78,
-    Column.QUALITY: 60,
-    Column.RATINGS: 60,
-    Column.COST: 54,
-    Column.LATENCY: 56,
-    Column.STATE: 78,
-}
-_GIVE_WAY = (Column.COST, Column.LATENCY, Column.RATINGS, Column.SCORE, Column.QUALITY)  # where it is narrow
-_LEAST_BAR = 120
+_COLUMNS = Columns(
+    widths={
+        Column.MODEL: 132,
+        Column.PROBABILITY: 54,
+        Column.SCORE: 56,
+        Column.PROPENSITY: 78,
+        Column.QUALITY: 60,
+        Column.RATINGS: 60,
+        Column.COST: 54,
+        Column.LATENCY: 56,
+        Column.STATE: 78,
+    },
+    stretched=(Column.BAR,),
+    least=120,
+    give_way=(Column.COST, Column.LATENCY, Column.RATINGS, Column.SCORE, Column.QUALITY),
+)
 _BAR = 8
 ASK_FIRST = "Type a query to see who should answer it, and why."
 
@@ -82,49 +81,17 @@ class ChoiceCard(Card):
             self.why.setText(ASK_FIRST if self._explanation is None else self._explanation.sentence)
 
 
-class ChoiceTable(QTableView):
+class ChoiceTable(PlainTable):
     """The rows, with a bar and its whisker."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.choices = ChoiceTableModel(self)
-        self.setModel(self.choices)
-        self.setAccessibleName("Models and how probable each is")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setWordWrap(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(20)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(Column.BAR, QHeaderView.ResizeMode.Stretch)
+        choices = ChoiceTableModel()
+        super().__init__("Models and how probable each is", choices, _COLUMNS, tokens.ROW_DETAIL)
+        choices.setParent(self)
+        self.choices = choices
         self.setItemDelegate(CellDelegate(self, LOOK_ROLE))
         self.setItemDelegateForColumn(Column.BAR, _BarDelegate(self))
-        theme.follow(self, self._restyle)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out columns where it is narrow."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        room = self.viewport().width() - theme.px(_LEAST_BAR) - sum(theme.px(width) for width in _WIDTHS.values())
-        for column in _GIVE_WAY:
-            self.setColumnHidden(column, room < 0)
-            if room < 0:
-                room += theme.px(_WIDTHS[column])
-
-    def _restyle(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_DETAIL))
-        for column, width in _WIDTHS.items():
-            self.setColumnWidth(column, theme.px(width))
-        self.choices.refresh()
+        theme.follow(self, self.restyle)
 
 
 class _BarDelegate(PaintedDelegate):

@@ -1,9 +1,8 @@
 """The history of decisions: a search field and filters over a table, and the chosen decision in full."""
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
-from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QHBoxLayout,
@@ -11,7 +10,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QSplitter,
-    QTableView,
     QVBoxLayout,
 )
 
@@ -23,11 +21,14 @@ from grpo_gui.ui.models.visible_text import paragraph
 from grpo_gui.ui.router_engine import RouterEngine, RouterOverview
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.plain_table import Columns, PlainTable
 
-_WIDTHS = {Column.NUMBER: 68, Column.TIME: 138, Column.CLASS: 76, Column.POLICY: 76}
-_STRETCHED = (Column.QUERY, Column.ANSWERS)
-_LEAST_STRETCHED = 320  # pixels for both
-_GIVE_WAY = (Column.POLICY, Column.TIME, Column.CLASS)  # where the table is narrow
+_COLUMNS = Columns(
+    widths={Column.NUMBER: 68, Column.TIME: 138, Column.CLASS: 76, Column.POLICY: 76},
+    stretched=(Column.QUERY, Column.ANSWERS),
+    least=320,
+    give_way=(Column.POLICY, Column.TIME, Column.CLASS),
+)
 _SEARCH_AFTER_MS = 200
 _ALL_CLASSES, _ALL_MODELS = "all classes", "all models"
 
@@ -172,38 +173,12 @@ def _chosen(box: QComboBox) -> str | None:
     return box.currentText() if box.currentIndex() > 0 else None
 
 
-class _DecisionTable(QTableView):
-    """Leaves out columns where it is narrow."""
+class _DecisionTable(PlainTable):
+    """Columns may be dragged where they do not share the width."""
 
     def __init__(self, history: DecisionHistory) -> None:
-        super().__init__()
-        self.setModel(history)
-        self.setAccessibleName("Decisions")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setWordWrap(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        super().__init__("Decisions", history, _COLUMNS, tokens.ROW_LIST)
         self.setMinimumWidth(theme.px(320))
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        for column in _STRETCHED:
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
-        theme.follow(self, self._restyle)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Share the width."""
-        super().resizeEvent(event)
-        room = self.viewport().width() - theme.px(_LEAST_STRETCHED) - sum(theme.px(w) for w in _WIDTHS.values())
-        for column in _GIVE_WAY:
-            self.setColumnHidden(column, room < 0)
-            room += theme.px(_WIDTHS[column]) if room < 0 else 0
-
-    def _restyle(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_LIST))
-        for column, width in _WIDTHS.items():
-            self.setColumnWidth(column, theme.px(width))
+        for column in _COLUMNS.widths:
+            self.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        theme.follow(self, self.restyle)

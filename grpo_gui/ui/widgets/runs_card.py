@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QMenu, QPushButton
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton
 
 from grpo_gui.ui import icons, theme
 from grpo_gui.ui.models.runs_row import RunFilter, RunRow
@@ -13,6 +13,7 @@ from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.job_strip import JobStrip
 from grpo_gui.ui.widgets.labels import hline, label
 from grpo_gui.ui.widgets.runs_table import RunsTable
+from grpo_gui.ui.widgets.search_field import SearchField
 
 _WITH_WORDS = 1200  # pixels of width from which the buttons carry their names
 _SEARCH_MS = 150
@@ -37,7 +38,9 @@ class RunsCard(Card):
     def __init__(self) -> None:
         super().__init__("", padding=0)
         self.table = RunsTable()
-        self.search = _SearchField()
+        self.search = SearchField(
+            "Search name, task, tag, note, setting", "List only runs in which every word is found. Key: /"
+        )
         self.states = _choice("State", "All states")
         self.tasks = _choice("Task", "All tasks")
         self.import_ = button("Import", "import", tooltip="Take in a run that was made elsewhere (Ctrl+I).")
@@ -153,7 +156,8 @@ class RunsCard(Card):
     def _connect(self) -> None:
         self.search.textChanged.connect(lambda _: self._timer.start())
         self._timer.timeout.connect(self.filter_changed)
-        self.search.left.connect(self.table.setFocus)
+        self.search.returnPressed.connect(self.table.setFocus)
+        self.search.escaped.connect(self._leave_search)
         for choice in (self.states, self.tasks):
             choice.activated.connect(lambda _: self.filter_changed.emit())
         self.import_.clicked.connect(lambda: self.asked.emit("import"))
@@ -171,39 +175,9 @@ class RunsCard(Card):
         if self.buttons[name].isEnabled():
             self.asked.emit(name)
 
-
-class _SearchField(QLineEdit):
-    """A field with a magnifying glass; Escape empties and leaves it, Enter leaves it."""
-
-    left = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        words = "Search name, task, tag, note, setting"
-        self.setPlaceholderText(words)
-        self.setAccessibleName(words)
-        self.setToolTip("List only runs in which every word is found. Key: /")
-        self.setClearButtonEnabled(True)
-        self.setMinimumWidth(theme.px(120))
-        glass = self.addAction(icons.icon("search", "text3"), QLineEdit.ActionPosition.LeadingPosition)
-        icons.keep_icon(self, glass.setIcon, "search", "text3")
-        self.returnPressed.connect(self.left)
-
-    def event(self, event: QEvent) -> bool:
-        """Keep Escape for the field: it would be a shortcut of the window otherwise."""
-        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
-        if is_escape and event.type() == QEvent.Type.ShortcutOverride:
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave the field on Escape."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.clear()
-            self.left.emit()
-            return
-        super().keyPressEvent(event)
+    def _leave_search(self) -> None:
+        self.search.clear()
+        self.table.setFocus()
 
 
 def _choice(name: str, everything: str) -> QComboBox:

@@ -1,12 +1,8 @@
 """The table of runs: tick boxes in the colour and dash of the curves, sparklines on one scale, keys."""
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPointF, QRect, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QTableView,
-)
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QAbstractItemView
 
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.run_styles import style_of
@@ -21,28 +17,32 @@ from grpo_gui.ui.models.runs_table_model import (
 )
 from grpo_gui.ui.plot_style import pen
 from grpo_gui.ui.widgets.cell_delegates import CellDelegate, PaintedDelegate
+from grpo_gui.ui.widgets.plain_table import Columns, PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
 
-_WIDTHS = {
-    Column.OVERLAY: 58,
-    Column.STATE: 104,
-    Column.TASK: 104,
-    Column.ORIGIN: 100,
-    Column.STEPS: 88,
-    Column.REWARD: 62,
-    Column.HELD_OUT: 70,
-    Column.CURVE: 132,
-    Column.KL: 58,
-    Column.TIME: 92,
-    Column.STARTED: 124,
-    Column.TAGS: 120,
-}
-_LEAST_NAME = 150
-_GIVE_WAY = (Column.KL, Column.TIME, Column.ORIGIN, Column.TASK, Column.TAGS, Column.STARTED, Column.REWARD)
+_COLUMNS = Columns(
+    widths={
+        Column.OVERLAY: 58,
+        Column.STATE: 104,
+        Column.TASK: 104,
+        Column.ORIGIN: 100,
+        Column.STEPS: 88,
+        Column.REWARD: 62,
+        Column.HELD_OUT: 70,
+        Column.CURVE: 132,
+        Column.KL: 58,
+        Column.TIME: 92,
+        Column.STARTED: 124,
+        Column.TAGS: 120,
+    },
+    stretched=(Column.RUN,),
+    least=150,
+    give_way=(Column.KL, Column.TIME, Column.ORIGIN, Column.TASK, Column.TAGS, Column.STARTED, Column.REWARD),
+)
 
 
-class RunsTable(QTableView):
+class RunsTable(PlainTable):
     """`chosen` when the selection changed; the other signals name what a key or a click asks for."""
 
     chosen = Signal()
@@ -53,26 +53,15 @@ class RunsTable(QTableView):
     tags_asked = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.runs = RunsTableModel(self)
-        self.setModel(self.runs)
-        self.setAccessibleName("Runs")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        runs = RunsTableModel()
+        super().__init__("Runs", runs, _COLUMNS, tokens.ROW_WIDE)
+        runs.setParent(self)
+        self.runs = runs
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setWordWrap(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(20)
         header.setSectionsClickable(True)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(Column.RUN, QHeaderView.ResizeMode.Stretch)
         header.setSortIndicatorShown(True)
         header.setSortIndicator(Column.STARTED, Qt.SortOrder.DescendingOrder)
         header.sectionClicked.connect(self._sort)
@@ -81,7 +70,7 @@ class RunsTable(QTableView):
         self.setItemDelegateForColumn(Column.CURVE, _CurveDelegate(self))
         self.selectionModel().selectionChanged.connect(lambda *_: self.chosen.emit())
         self.doubleClicked.connect(self._open)
-        theme.follow(self, self._restyle)
+        theme.follow(self, self.restyle)
 
     @property
     def selected(self) -> list[RunRow]:
@@ -136,11 +125,6 @@ class RunsTable(QTableView):
     def keyboardSearch(self, search: str) -> None:
         """Leave letters to the keys above."""
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let columns give way in the order of their weight."""
-        super().resizeEvent(event)
-        self._share_width()
-
     def _sort(self, section: int) -> None:
         chosen = {row.id for row in self.selected}
         column, falling = self.runs.order_by(Column(section))
@@ -152,20 +136,6 @@ class RunsTable(QTableView):
         row = self.runs.row(index.row())
         if row is not None and index.column() != Column.OVERLAY:
             self.opened.emit(row)
-
-    def _share_width(self) -> None:
-        free = self.viewport().width() - theme.px(_LEAST_NAME) - sum(theme.px(width) for width in _WIDTHS.values())
-        for column in _GIVE_WAY:
-            hidden = free < 0
-            self.setColumnHidden(column, hidden)
-            free += theme.px(_WIDTHS[column]) if hidden else 0
-
-    def _restyle(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_WIDE))
-        for column, width in _WIDTHS.items():
-            self.setColumnWidth(column, theme.px(width))
-        self._share_width()
-        self.runs.refresh()
 
 
 class _OverlayDelegate(PaintedDelegate):

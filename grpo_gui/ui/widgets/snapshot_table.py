@@ -1,12 +1,7 @@
 """The table of a run's snapshots: A and B marks, held-out bars, keys for marking, pinning and deleting."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QTableView,
-)
+from PySide6.QtGui import QKeyEvent, QPainter
 
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.formatting import number
@@ -14,24 +9,28 @@ from grpo_gui.ui.models.snapshot_row import SnapshotRow
 from grpo_gui.ui.models.snapshot_table_model import LOOK_ROLE, VALUE_ROLE, Column, SnapshotTableModel
 from grpo_gui.ui.widgets.bars import RewardBarDelegate, paint_reward_bar
 from grpo_gui.ui.widgets.cell_delegates import CellDelegate
+from grpo_gui.ui.widgets.plain_table import Columns, PlainTable
 
 Index = QModelIndex | QPersistentModelIndex
 
-_WIDTHS = {
-    Column.MARK: 34,
-    Column.STEP: 58,
-    Column.REWARD: 62,
-    Column.HELD_OUT: 146,
-    Column.KL: 92,
-    Column.SIZE: 74,
-    Column.FILES: 104,
-    Column.KEEP: 66,
-}
-_LEAST_MADE = 118
-_GIVE_WAY = (Column.KL, Column.SIZE, Column.KEEP, Column.REWARD)  # where the table is narrow, the first one first
+_COLUMNS = Columns(
+    widths={
+        Column.MARK: 34,
+        Column.STEP: 58,
+        Column.REWARD: 62,
+        Column.HELD_OUT: 146,
+        Column.KL: 92,
+        Column.SIZE: 74,
+        Column.FILES: 104,
+        Column.KEEP: 66,
+    },
+    stretched=(Column.MADE,),
+    least=118,
+    give_way=(Column.KL, Column.SIZE, Column.KEEP, Column.REWARD),
+)
 
 
-class SnapshotTable(QTableView):
+class SnapshotTable(PlainTable):
     """`chosen` gives the row under the cursor; `marked` asks to compare it as A or B."""
 
     chosen = Signal(object)  # SnapshotRow | None
@@ -41,32 +40,18 @@ class SnapshotTable(QTableView):
     menu_asked = Signal(QPoint)  # on screen
 
     def __init__(self) -> None:
-        super().__init__()
-        self.snapshots = SnapshotTableModel(self)
-        self.setModel(self.snapshots)
-        self.setAccessibleName("Snapshots of the run")
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setWordWrap(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        snapshots = SnapshotTableModel()
+        super().__init__("Snapshots of the run", snapshots, _COLUMNS, tokens.ROW_WIDE)
+        snapshots.setParent(self)
+        self.snapshots = snapshots
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(lambda place: self.menu_asked.emit(self.viewport().mapToGlobal(place)))
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(20)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(Column.MADE, QHeaderView.ResizeMode.Stretch)
         self.setItemDelegate(CellDelegate(self, LOOK_ROLE, Column.MARK))
         self.setItemDelegateForColumn(
             Column.HELD_OUT, _HeldOutDelegate(self, VALUE_ROLE, self.snapshots.held_out_bounds)
         )
         self.selectionModel().currentRowChanged.connect(self._current_changed)
-        theme.follow(self, self._restyle)
+        theme.follow(self, self.restyle)
 
     @property
     def current_row(self) -> SnapshotRow | None:
@@ -92,28 +77,9 @@ class SnapshotTable(QTableView):
     def keyboardSearch(self, search: str) -> None:
         """Leave letters to the keys above."""
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let columns give way in the order of their weight."""
-        super().resizeEvent(event)
-        self._share_width()
-
     def sizeHint(self) -> QSize:
         """Header and ten rows."""
         return QSize(theme.px(640), theme.px(tokens.TABLE_HEADER_HEIGHT) + 10 * theme.px(tokens.ROW_WIDE))
-
-    def _share_width(self) -> None:
-        free = self.viewport().width() - theme.px(_LEAST_MADE) - sum(theme.px(width) for width in _WIDTHS.values())
-        for column in _GIVE_WAY:
-            hidden = free < 0
-            self.setColumnHidden(column, hidden)
-            free += theme.px(_WIDTHS[column]) if hidden else 0
-
-    def _restyle(self) -> None:
-        self.verticalHeader().setDefaultSectionSize(theme.px(tokens.ROW_WIDE))
-        for column, width in _WIDTHS.items():
-            self.setColumnWidth(column, theme.px(width))
-        self._share_width()
-        self.snapshots.refresh()
 
     def _current_changed(self) -> None:
         self.chosen.emit(self.current_row)

@@ -7,38 +7,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from grpo_gui.events import RunStarted, RunStatus
-from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionRef, GroupRef, GroupSummary
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.ui import theme
-from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.models.completion_columns import Column
 from grpo_gui.ui.views.completions_view import CompletionsView
 from grpo_gui.ui.widgets.buttons import Chip
 from grpo_gui.ui.widgets.range_popup import RangePopup
-from grpo_gui.ui.workspace import Workspace
-from tests.ui.fakes import FakeLauncher, step_completed
+from tests.ui.fakes import step_completed
 from tests.ui.stored_run import group_of, store_steps, stored_run
-
-
-@pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
-
-
-@pytest.fixture
-def stored(qapp, tmp_path, writer, pump):
-    """A workspace over the real store."""
-    path = tmp_path / "runs.db"
-    tasks = BackgroundTasks(lambda: StoreReader(path), lambda reader: reader.close())
-    result = Workspace(path, Settings(), tasks, pump, writer, FakeLauncher())
-    yield result
-    result.close()
-    pump.stop()
-    assert tasks.close()
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from grpo_gui.events import GroupRef, GroupSample, RunStatus, TrainerStatus
 from grpo_gui.rating.progress import editing_sentence
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import BackgroundTasks
@@ -45,13 +44,6 @@ def sampled(step, texts=TEXTS, prompt="Why is the sky blue?"):
         for place, text in enumerate(texts)
     )
     return step_completed(1, step, (GroupSample(0, "explain", f"{prompt} {step}", None, (0,), completions),))
-
-
-@pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
 
 
 @pytest.fixture

@@ -13,43 +13,21 @@ from grpo_gui.diagnose.finding import Finding, FindingState
 from grpo_gui.diagnose.reading import Action, Severity
 from grpo_gui.events import EvalCompleted, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
-from grpo_gui.settings import Settings
 from grpo_gui.store import shelf_writes
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.store.run_files import is_database
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_to_json
-from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.models.runs_table_model import Column
 from grpo_gui.ui.models.step_table import AxisKind
 from grpo_gui.ui.run_imports import RunImports
 from grpo_gui.ui.views.runs_view import RunsView
 from grpo_gui.ui.widgets.runs_dialogs import AskText, BinDialog
-from grpo_gui.ui.workspace import Workspace
-from tests.ui.fakes import FakeLauncher, group, step_completed
+from tests.ui.fakes import group, step_completed
 
 CONFIG = TrainConfig(num_generations=4, steps=10)
-
-
-@pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
-
-
-@pytest.fixture
-def stored(qapp, tmp_path, writer, pump):
-    path = tmp_path / "runs.db"
-    tasks = BackgroundTasks(lambda: StoreReader(path), lambda reader: reader.close())
-    result = Workspace(path, Settings(), tasks, pump, writer, FakeLauncher())
-    yield result
-    result.close()
-    pump.stop()
-    assert tasks.close()
 
 
 def add_run(writer, name="sort", *, steps=10, seed=0, rewards=0.5, status=RunStatus.FINISHED, seconds=2.0, **changes):

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QDialog
 
 from grpo_gui.events import EvalCompleted, RunStarted, RunStatus, SnapshotSaved, TrainerStatus
 from grpo_gui.paths import run_files_dir
-from grpo_gui.settings import Settings
 from grpo_gui.snapshots.choosing import locate
 from grpo_gui.snapshots.judging import Answer, Comparison, Pair
 from grpo_gui.snapshots.keeping import KeepRule, is_pinned, read_rule
@@ -19,14 +18,11 @@ from grpo_gui.snapshots.saving import save_snapshot
 from grpo_gui.snapshots.shelf import shelf_folder, snapshot_name
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records_snapshots import PairRef
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.ui.background_tasks import BackgroundTasks, TaskFailure
+from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.snapshot_row import FileState
 from grpo_gui.ui.models.snapshot_table_model import Column
 from grpo_gui.ui.views.snapshots_view import SnapshotsView
-from grpo_gui.ui.workspace import Workspace
-from tests.ui.fakes import FakeLauncher
 from tests.ui.stored_run import store_steps, stored_run
 
 CONFIG = TrainConfig(num_generations=4, steps=60, save_steps=10)
@@ -83,22 +79,9 @@ def comparison(count=12):
 
 
 @pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
-
-
-@pytest.fixture
-def stored(qapp, tmp_path, writer, pump):
-    path = tmp_path / "runs.db"
-    tasks = BackgroundTasks(lambda: StoreReader(path), lambda reader: reader.close())
-    result = Workspace(path, Settings(), tasks, pump, writer, FakeLauncher())
-    result.set_torch_ready("2", ("cpu",))
-    yield result
-    result.close()
-    pump.stop()
-    assert tasks.close()
+def stored(stored):
+    stored.set_torch_ready("2", ("cpu",))
+    return stored
 
 
 @pytest.fixture

@@ -9,39 +9,16 @@ from PySide6.QtCore import QPoint, Qt
 from grpo_gui.commands import SetHyperparameters
 from grpo_gui.errors import StoreError
 from grpo_gui.events import RunFailed, RunStarted, RunStatus, TrainerStatus
-from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionRef, GroupRef, NewRun
-from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.validation import config_to_json
-from grpo_gui.ui.background_tasks import BackgroundTasks
 from grpo_gui.ui.health_watch import HealthWatch
 from grpo_gui.ui.views.train_view import TrainView
-from grpo_gui.ui.workspace import Workspace
 from tests.ui import synthetic_run
-from tests.ui.fakes import FakeHandle, FakeLauncher
+from tests.ui.fakes import FakeHandle
 from tests.ui.plots.test_plots_panel import point_of
 
 CONFIG = replace(synthetic_run.CONFIG, prompts_per_step=4, num_generations=4, steps=60)
-
-
-@pytest.fixture
-def writer(tmp_path):
-    result = StoreWriter.open(tmp_path / "runs.db")
-    yield result
-    result.close()
-
-
-@pytest.fixture
-def stored(qapp, tmp_path, writer, pump):
-    """A workspace over the real store."""
-    path = tmp_path / "runs.db"
-    tasks = BackgroundTasks(lambda: StoreReader(path), lambda reader: reader.close())
-    result = Workspace(path, Settings(), tasks, pump, writer, FakeLauncher())
-    yield result
-    result.close()
-    pump.stop()
-    assert tasks.close()
 
 
 def add_run(writer, steps=20, config=CONFIG, ended: RunStatus | None = RunStatus.FINISHED) -> int:
