@@ -65,6 +65,9 @@ NAMES = st.sampled_from(
 )
 KINDS = st.sampled_from(["start", "completion", "scores", "update", "metrics", "rate", "status", "end", "other"])
 RECORDS = st.dictionaries(NAMES, VALUES, max_size=8)
+ROLLOUTS = st.tuples(RECORDS, VALUES, VALUES, SCALARS | st.floats(0, 1)).map(
+    lambda four: {**four[0], "input": four[1], "output": four[2], "score": four[3]}
+)
 BRIDGE = RECORDS.flatmap(
     lambda record: st.tuples(KINDS, st.integers(0, 3), st.integers(0, 7)).map(
         lambda three: (
@@ -107,6 +110,18 @@ def test_that_any_json_lines_are_read_or_refused(records, name):
 @given(st.lists(BRIDGE, min_size=1, max_size=12))
 def test_that_any_lines_of_the_bridge_are_read_or_refused(records):
     check(lambda folder: (folder / "rank0.jsonl").write_text(lines(records), encoding="utf-8"))
+
+
+@EXAMPLES
+@given(st.lists(st.lists(ROLLOUTS, max_size=4), min_size=1, max_size=3), st.lists(RECORDS, max_size=3))
+def test_that_any_rollouts_of_verl_are_read_or_refused(steps, log):
+    def write(folder):
+        (folder / "log.jsonl").write_text(lines({"step": 1, "data": record} for record in log), encoding="utf-8")
+        (folder / "rollouts").mkdir()
+        for step, records in enumerate(steps, 1):
+            (folder / f"rollouts/{step}.jsonl").write_text(lines(records), encoding="utf-8")
+
+    check(write)
 
 
 @EXAMPLES
