@@ -19,6 +19,8 @@ from grpo_gui.outside.control import STOP, ControlWriter
 from grpo_gui.outside.following import Follower
 from grpo_gui.outside.places import LocalPlace
 from grpo_gui.outside.trl_record import FOLDER
+from grpo_gui.paths import run_files_dir
+from grpo_gui.store.lock import RunClaim
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.writer import StoreWriter
 
@@ -37,9 +39,11 @@ def supervise(run_id: int, database: Path, watch: Watch = lambda: None) -> RunSt
     `watch` is called a few times a second. SIGTERM and SIGINT stop TRL after its step at hand; a second one ends it.
 
     Raises:
+        BadInputError: another process looks after the run.
         StoreError: the database cannot be used.
     """
-    with closing(StoreWriter.open(database)) as writer:
+    with closing(StoreWriter.open(database)) as writer, RunClaim(run_id, run_files_dir(database, run_id)) as claim:
+        claim.acquire()
         try:
             _Supervisor(run_id, database, writer, watch).run()
         except GrpoGuiError as error:

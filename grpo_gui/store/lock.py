@@ -1,7 +1,5 @@
-"""One window per database, one process that resumes a run: the second one says so."""
+"""One window per database, one trainer per run: the second one says so."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -39,25 +37,40 @@ class WindowLock:
         self._lock.release()
 
 
-@contextmanager
-def resuming(run_id: int, folder: Path) -> Iterator[None]:
-    """Hold a run while it is resumed: its status tells others only once the trainer has begun.
+class RunClaim:
+    """The right to train a run: one trainer at a time, wherever it runs. The system frees it when its process dies."""
 
-    Raises:
-        BadInputError: another process resumes it now.
-        StoreError: the run's folder may not be written.
-    """
-    lock = FileLock(folder / ".resuming", thread_local=False)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock.acquire(blocking=False)
-    except Timeout as error:
-        raise BadInputError(f"Run {run_id} is being resumed by another process; wait for it, or stop it.") from error
-    except OSError as error:
-        raise StoreError(
-            f"The folder {folder} may not be written ({error.strerror}); check its permissions."
-        ) from error
-    try:
-        yield
-    finally:
-        lock.release()
+    def __init__(self, run_id: int, folder: Path) -> None:
+        """`folder` keeps the run's training state; the claim is a lock in it."""
+        self.run_id, self.folder = run_id, folder
+        self._lock = FileLock(folder / ".trainer-lock", thread_local=False)
+
+    def acquire(self, patience_s: float = 0.0) -> None:
+        """Take the claim; wait at most `patience_s` for a trainer that is about to end.
+
+        Raises:
+            BadInputError: another trainer has the run.
+            StoreError: the run's folder may not be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=patience_s)
+        except Timeout as error:
+            raise BadInputError(
+                f"Run {self.run_id} is being trained already, by another process or window. Stop it there, or wait "
+                "until it ends."
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"The folder {self.folder} may not be written ({error.strerror}); check its permissions."
+            ) from error
+
+    def release(self) -> None:
+        """Give the claim back; calling it again does nothing."""
+        self._lock.release()
+
+    def __enter__(self) -> "RunClaim":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()

@@ -23,13 +23,14 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.rating_source import StoredRatings
-from grpo_gui.training.runner import run_in_foreground
+from grpo_gui.training.runner import claim_run, run_in_foreground
 from grpo_gui.training.validation import config_from_json
 
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.25
 START_TIMEOUT_S = 60.0
+PATIENCE_S = 10.0  # the trainer that handed the run over may still be ending
 LOG_NAME = "background.log"
 
 
@@ -121,21 +122,16 @@ def continue_run(run_id: int, database: Path) -> RunStatus:
     Commands come from the database; SIGTERM saves the state and ends the run.
 
     Raises:
-        BadInputError: there is no such run.
+        BadInputError: there is no such run, or another trainer has it.
         StoreError: the database cannot be used.
     """
-    run = _run_record(database, run_id)
+    config = config_from_json(_run_record(database, run_id).config)
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
-    with closing(StoreWriter.open(database)) as writer, _stop_on_sigterm(commands), polling(run_id, writer, commands):
-        return run_in_foreground(
-            config_from_json(run.config),
-            run_id,
-            writer,
-            commands,
-            run_files_dir(database, run_id),
-            resume=True,
-            ratings=StoredRatings(database, run_id),
-        )
+    with closing(StoreWriter.open(database)) as writer:
+        claim = claim_run(run_id, run_files_dir(database, run_id), writer, PATIENCE_S)
+        ratings = StoredRatings(database, run_id)
+        with _stop_on_sigterm(commands), polling(run_id, writer, commands):
+            return run_in_foreground(config, claim, writer, commands, resume=True, ratings=ratings)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from grpo_gui.diagnose.facts import facts_from_config
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
-from grpo_gui.store.lock import resuming
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
@@ -90,7 +89,7 @@ def train_headless(
         _require_usable_data(config)
     # torch takes seconds to import, so it comes after all that can be checked without it.
     from grpo_gui.training.devices import choose_device
-    from grpo_gui.training.runner import run_in_foreground
+    from grpo_gui.training.runner import claim_run, run_in_foreground
 
     choose_device(config.device)
     writer = StoreWriter.open(database)
@@ -107,8 +106,8 @@ def train_headless(
         started(run_id)
         diagnosis = LiveDiagnosis(Diagnosis(facts_from_config(asdict(config))), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
-        folder, ratings = run_files_dir(database, run_id), StoredRatings(database, run_id)
-        status = run_in_foreground(config, run_id, sink, commands, folder, ratings=ratings)
+        claim = claim_run(run_id, run_files_dir(database, run_id), sink)
+        status = run_in_foreground(config, claim, sink, commands, ratings=StoredRatings(database, run_id))
         writer.save_findings(run_id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
     finally:
@@ -151,16 +150,16 @@ def resume_headless(
     """
     before = config_from_json(run.config)
     resume = snapshot is not None or not begins_anew(run)
-    with resuming(run.id, run_files_dir(database, run.id)), closing(StoreWriter.open(database)) as writer:
-        if config.steps != before.steps:
-            writer.replace_config(run.id, config_to_json(config))
-        from grpo_gui.training.runner import run_in_foreground
+    from grpo_gui.training.runner import claim_run, run_in_foreground
 
-        folder = run_files_dir(database, run.id)
+    with closing(StoreWriter.open(database)) as writer:
         with StoreReader(database) as reader:
             diagnosis = LiveDiagnosis(diagnose_run(reader, run.id), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
-        ratings = StoredRatings(database, run.id)
-        status = run_in_foreground(config, run.id, sink, commands, folder, resume, snapshot, ratings)
+        with claim_run(run.id, run_files_dir(database, run.id), sink) as claim:
+            if config.steps != before.steps:
+                writer.replace_config(run.id, config_to_json(config))
+            ratings = StoredRatings(database, run.id)
+            status = run_in_foreground(config, claim, sink, commands, resume, snapshot, ratings)
         writer.save_findings(run.id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status

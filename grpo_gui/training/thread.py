@@ -8,7 +8,7 @@ from grpo_gui.commands import Command, Stop
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import EventSink
 from grpo_gui.training.rating_source import RatingSource
-from grpo_gui.training.runner import run_in_foreground
+from grpo_gui.training.runner import claim_run, run_in_foreground
 
 
 class TrainerThread:
@@ -27,11 +27,18 @@ class TrainerThread:
         snapshot: Path | None = None,
         ratings: RatingSource | None = None,
     ) -> None:
+        """Claim the run and start.
+
+        Raises:
+            BadInputError: another trainer has the run.
+            StoreError: the run's folder cannot be written.
+        """
+        claim = claim_run(run_id, state_dir, sink)
         self._run_id = run_id
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._thread = threading.Thread(
             target=run_in_foreground,
-            args=(config, run_id, sink, self._commands, state_dir, resume, snapshot, ratings),
+            args=(config, claim, sink, self._commands, resume, snapshot, ratings),
             name=f"trainer of run {run_id}",
             daemon=True,
         )

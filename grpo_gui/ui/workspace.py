@@ -190,9 +190,8 @@ class Workspace(QObject):
 
     def resume_run(self, run: RunRecord, *, snapshot: Path | None = None, steps: int | None = None) -> None:
         """Go on with a run in this window, from its saved state or one of its snapshots, perhaps to another step."""
-        if self.is_training or self.is_starting:
-            return
-        if self._must_ask(run, partial(self.resume_run, run, snapshot=snapshot, steps=steps)):
+        again = partial(self.resume_run, run, snapshot=snapshot, steps=steps)
+        if self.is_training or self.is_starting or self._must_ask(run, again):
             return
         try:
             before = config_from_json(run.config)
@@ -281,9 +280,13 @@ class Workspace(QObject):
 
     def _launch(self, config: TrainConfig, run: RunRecord, *, resume: bool, snapshot: Path | None = None) -> None:
         self.is_starting = False
+        try:
+            self.handle = self._launcher.start(config, run.id, resume=resume, snapshot=snapshot)
+        except (BadInputError, StoreError) as error:  # another trainer has it, or its folder cannot be written
+            self._start_failed(TaskFailure(str(error), ""))
+            return
         self.status = TrainerStatus(run.id, RunStatus.WARMING_UP, run.steps_done)
         self.trained_run = replace(run, status=RunStatus.WARMING_UP)
-        self.handle = self._launcher.start(config, run.id, resume=resume, snapshot=snapshot)
         self._select(self.trained_run)
         self.refresh_runs()
         self.status_changed.emit(self.status)
@@ -370,9 +373,8 @@ class Workspace(QObject):
     def _take_followed(self, run: RunRecord | None) -> None:
         if run is None or self.run is None or self.run.id != run.id or self.run == run:
             return
-        if self.is_selected_trained_here:
-            return
-        self._renew(run)
+        if not self.is_selected_trained_here:
+            self._renew(run)
         self.store_grew.emit()
 
     def _renew(self, run: RunRecord) -> None:

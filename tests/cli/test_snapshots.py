@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from grpo_gui.cli.main import main
+from grpo_gui.paths import run_files_dir
 from grpo_gui.snapshots.verifying import verify
+from grpo_gui.store.lock import RunClaim
 from grpo_gui.store.reader import StoreReader
 from tests.cli.test_commands import TINY, grpo_gui, is_timing
 from tests.training.fakes import make_tiny_model
@@ -122,6 +124,18 @@ def test_that_steps_extends_a_finished_run(tmp_path, model):
         assert reader.newest_step(1) == 24
         (change,) = reader.changes(1)
         assert (change.name, change.old, change.new) == ("steps", 20.0, 24.0)
+
+
+def test_that_a_run_that_another_trainer_has_is_not_resumed(tmp_path, model):
+    database = tmp_path / "runs.db"
+    train(database, model)
+    with RunClaim(1, run_files_dir(database, 1)) as claim:
+        claim.acquire()
+        refused = grpo_gui("resume", "1", "--steps", "+4", "--db", str(database))
+    assert (refused.returncode, "being trained already" in refused.stderr) == (2, True)
+    with StoreReader(database) as reader:
+        run = reader.run(1)
+    assert (run.status.value, json.loads(run.config)["steps"]) == ("finished", STEPS)
 
 
 def test_that_an_export_is_written_by_run_or_latest_by_step_or_best(tmp_path, straight):

@@ -4,14 +4,24 @@ import sys
 import pytest
 
 from grpo_gui.errors import BadInputError, StoreError
-from grpo_gui.store.lock import WindowLock, resuming
+from grpo_gui.store.lock import RunClaim, WindowLock
 
 HOLD = """
 import sys
 from pathlib import Path
-from grpo_gui.store.lock import WindowLock, resuming
+from grpo_gui.store.lock import RunClaim, WindowLock
 lock = WindowLock(Path(sys.argv[1]))
 lock.acquire()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+CLAIM = """
+import sys
+from pathlib import Path
+from grpo_gui.store.lock import RunClaim
+claim = RunClaim(3, Path(sys.argv[1]))
+claim.acquire()
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -62,9 +72,30 @@ def test_that_a_file_in_place_of_the_folder_is_named(tmp_path):
         WindowLock(tmp_path / "file" / "a.db").acquire()
 
 
-def test_that_a_run_is_resumed_by_one_process_at_a_time(tmp_path):
-    second = resuming(3, tmp_path / "run")
-    with resuming(3, tmp_path / "run"), pytest.raises(BadInputError, match="Run 3 is being resumed"):
-        second.__enter__()
-    with resuming(3, tmp_path / "run"):
-        assert (tmp_path / "run").is_dir()
+def test_that_a_run_is_trained_by_one_trainer_at_a_time(tmp_path):
+    first, second = RunClaim(3, tmp_path / "run"), RunClaim(3, tmp_path / "run")
+    first.acquire()
+    with pytest.raises(BadInputError, match="Run 3 is being trained already"):
+        second.acquire()
+    first.release()
+    second.acquire()
+    second.release()
+
+
+def test_that_a_killed_trainer_frees_its_run(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", CLAIM, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(BadInputError):
+            RunClaim(3, tmp_path).acquire()
+        holder.kill()
+        holder.wait()
+    with RunClaim(3, tmp_path) as claim:
+        claim.acquire()
+
+
+def test_that_a_claim_in_a_folder_that_cannot_be_made_is_refused_with_its_name(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="may not be written"):
+        RunClaim(3, tmp_path / "file" / "run").acquire()

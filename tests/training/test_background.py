@@ -17,7 +17,8 @@ from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training import background
 from grpo_gui.training.background import BackgroundHandle, continue_run, polling, start_background
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.runner import run_in_foreground
+from grpo_gui.training.runner import claim_run, run_in_foreground
+from grpo_gui.training.thread import TrainerThread
 from grpo_gui.training.validation import config_to_json
 from tests.training.fakes import tiny_config
 
@@ -69,7 +70,7 @@ def hand_over_a_run(writer: StoreWriter, database: Path, config: TrainConfig) ->
     run_id = writer.create_run(NewRun("test", config.task, config_to_json(config), config.seed, config.device))
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     sink, folder = HandingOver(writer, commands), run_files_dir(database, run_id)
-    assert run_in_foreground(config, run_id, sink, commands, folder) is RunStatus.HANDED_OVER
+    assert run_in_foreground(config, claim_run(run_id, folder, sink), sink, commands) is RunStatus.HANDED_OVER
     assert writer.flush()
     return run_id
 
@@ -117,6 +118,18 @@ def test_that_a_run_is_continued_to_its_end_in_this_process(tiny_model, tmp_path
     assert continue_run(run_id, database) is RunStatus.FINISHED
     run = record(database, run_id)
     assert (run.status, run.steps_done, run.completions) == (RunStatus.FINISHED, 5, 80)
+
+
+def test_that_a_run_that_another_process_trains_is_not_continued(tiny_model, tmp_path):
+    database = tmp_path / "runs.db"
+    with closing(StoreWriter.open(database)) as writer:
+        run_id = hand_over_a_run(writer, database, tiny_config(tiny_model, steps=10**6))
+        handle = start_background(run_id, database, writer)
+        with pytest.raises(BadInputError, match=f"Run {run_id} is being trained already"):
+            TrainerThread(tiny_config(tiny_model), run_id, writer, run_files_dir(database, run_id), resume=True)
+        assert writer.flush()
+        assert record(database, run_id).status.is_active
+        assert handle.stop(60)
 
 
 def test_that_a_process_that_cannot_start_is_reported_with_its_log(tiny_model, tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.training.headless import resume_headless, train_headless
 from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.resuming import config_to_resume
-from grpo_gui.training.runner import run_in_foreground
+from grpo_gui.training.runner import claim_run, run_in_foreground
 from grpo_gui.training.validation import config_to_json
 from tests.training.test_rating import human_config
 
@@ -53,7 +53,9 @@ def train(config: TrainConfig, path, folder, react, **run):
         new = NewRun("rated", config.task, config_to_json(config), config.seed, "cpu", **run)
         run_id = writer.create_run(new)
         sink = RatedWriter(writer, commands, react)
-        status = run_in_foreground(config, run_id, sink, commands, folder, ratings=StoredRatings(path, run_id))
+        status = run_in_foreground(
+            config, claim_run(run_id, folder, sink), sink, commands, ratings=StoredRatings(path, run_id)
+        )
         assert status is RunStatus.FINISHED
         return run_id
     finally:

@@ -146,8 +146,11 @@ class FakeLauncher:
         self.handles: list[FakeHandle] = []
         self.background: list[int] = []
         self.attachable: dict[int, FakeHandle] = {}
+        self.refusal: Exception | None = None
 
     def start(self, config, run_id, *, resume, snapshot=None):
+        if self.refusal is not None:
+            raise self.refusal
         self.started.append((config, run_id, resume))
         self.snapshots.append(snapshot)
         self.handles.append(FakeHandle(run_id))

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from grpo_gui.commands import HandOver, Pause, Step
+from grpo_gui.errors import BadInputError
 from grpo_gui.events import HyperparameterChanged, RunFailed, RunStarted, RunStatus, SnapshotSaved, TrainerStatus
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.validation import config_from_json
@@ -163,6 +164,18 @@ def test_that_resuming_launches_with_the_stored_config(workspace, launcher, fake
     fake_reader.records[2] = run_record(2, status=RunStatus.STOPPED, state_path="somewhere")
     workspace.resume_run(fake_reader.records[2])
     assert launcher.started == [(TrainConfig(), 2, True)]
+
+
+def test_that_a_run_that_another_trainer_has_is_left_to_it(workspace, launcher, fake_reader, qtbot):
+    fake_reader.records[2] = run_record(2, status=RunStatus.STOPPED, state_path="somewhere")
+    launcher.refusal = BadInputError("Run 2 is being trained already.")
+    with qtbot.waitSignal(workspace.problem) as caught:
+        workspace.resume_run(fake_reader.records[2])
+    assert caught.args == ["Run 2 is being trained already.", ""]
+    assert (workspace.handle, workspace.trained_run, workspace.is_training) == (None, None, False)
+    launcher.refusal = None
+    workspace.resume_run(fake_reader.records[2])
+    assert workspace.is_training
 
 
 def test_that_a_read_without_failure_handler_reports_its_error(workspace, qtbot):
