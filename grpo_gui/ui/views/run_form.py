@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from grpo_gui.tasks.bench import BenchRow
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.config_draft import ConfigDraft
+from grpo_gui.ui.models.run_pace import pace_like
 from grpo_gui.ui.run_text import run_title
 from grpo_gui.ui.trl_start import HandOver, TrlStart
 from grpo_gui.ui.widgets.begin_with import BeginWith
@@ -111,7 +112,17 @@ class RunForm(QScrollArea):
         self.refresh()
         self._preview_timer.start()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look again how long such a run takes: one may have ended meanwhile."""
+        super().showEvent(event)
+        self._read_pace()
+
+    def _read_pace(self) -> None:
+        config = self.draft.config
+        self._workspace.read(lambda reader: pace_like(reader, config), self.card.show_pace, key="form.pace")
+
     def _update_preview(self) -> None:
+        self._read_pace()
         problems = self.draft.problems()
         if not problems:
             self.preview.show_config(self.draft.config)

@@ -10,6 +10,7 @@ from grpo_gui.training.presets import PRESETS
 from grpo_gui.ui import icons, theme
 from grpo_gui.ui.models.config_draft import ConfigDraft
 from grpo_gui.ui.models.config_fields import FIELDS, SETTINGS_COUNT, fields_of, to_text
+from grpo_gui.ui.models.run_pace import UNKNOWN, RunPace
 from grpo_gui.ui.widgets.all_settings import AllSettings
 from grpo_gui.ui.widgets.branch_notice import BranchNotice
 from grpo_gui.ui.widgets.buttons import link
@@ -62,7 +63,9 @@ class RunFormCard(Card):
         self.task_problem = label("", "error", wrap=True)
         self.memory = label("", "hint", wrap=True)
         self.start = QPushButton("Start training")
-        self.note = label(NOTE, "label")
+        self.note = label(NOTE, "label", wrap=True)
+        self._pace: RunPace | None = None
+        self._is_pace_known = False
         self._lay_out()
         self._connect()
         self._show_all()
@@ -82,6 +85,21 @@ class RunFormCard(Card):
         self.start.setText(text)
         self.start.setEnabled(not reason)
         self.start.setToolTip(reason or "Start the run (Enter).")
+
+    def show_pace(self, pace: RunPace | None) -> None:
+        """Say below the button how long the run will take, or that no earlier run tells it."""
+        self._pace, self._is_pace_known = pace, True
+        self._show_note()
+
+    def _show_note(self) -> None:
+        if self.draft.place is not None:
+            self.note.setText(TRL_NOTE)
+            self.note.setToolTip("")
+            return
+        pace = self._pace
+        length = pace.sentence(self.draft.config.steps) if pace is not None else UNKNOWN if self._is_pace_known else ""
+        self.note.setText(f"{length} {NOTE}".strip())
+        self.note.setToolTip("" if pace is None else pace.tooltip())
 
     def _lay_out(self) -> None:
         self.body.setSpacing(8)
@@ -216,7 +234,7 @@ class RunFormCard(Card):
         self.all_settings.show_problems(problems)
         self.all_settings.reward_files.show_specs(config.rewards)
         self.where.show_place(self.draft.place, config, problems.get("place", ""))
-        self.note.setText(NOTE if self.draft.place is None else TRL_NOTE)
+        self._show_note()
         self._show_check_line(problems)
 
     def _show_check_line(self, problems: dict[str, str]) -> None:
