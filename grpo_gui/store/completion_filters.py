@@ -29,6 +29,7 @@ SORT_ORDERS = {
     "reward_high": SortOrder("reward", True),
     "reward_low": SortOrder("reward", False),
     "longest": SortOrder("tokens", True),
+    "shortest": SortOrder("tokens", False),
     "advantage_high": SortOrder("advantage", True),
     "advantage_low": SortOrder("advantage", False),
     "kl_high": SortOrder("kl_max", True),

@@ -15,16 +15,18 @@ SORTS: tuple[tuple[str, str], ...] = (
     ("kl_high", "highest KL"),
     ("clipped_high", "most clipped"),
     ("longest", "longest first"),
+    ("shortest", "shortest first"),
 )
-SORTED_BY: dict[str, Column] = {
-    "reward_high": Column.REWARD,
-    "reward_low": Column.REWARD,
-    "advantage_high": Column.ADVANTAGE,
-    "advantage_low": Column.ADVANTAGE,
-    "kl_high": Column.KL,
-    "clipped_high": Column.CLIPPED,
-    "longest": Column.TOKENS,
+# The orders of a column, as clicks on its header go through them; behind the last one, the newest come first again.
+SORTS_OF: dict[Column, tuple[str, ...]] = {
+    Column.NUMBER: ("newest", "oldest"),
+    Column.REWARD: ("reward_high", "reward_low"),
+    Column.ADVANTAGE: ("advantage_high", "advantage_low"),
+    Column.TOKENS: ("longest", "shortest"),
+    Column.CLIPPED: ("clipped_high",),
+    Column.KL: ("kl_high",),
 }
+RISING = frozenset({"oldest", "reward_low", "advantage_low", "shortest"})
 RANGES: dict[str, tuple[str, str, str]] = {
     "steps": ("min_step", "max_step", "step"),
     "reward": ("min_reward", "max_reward", "reward"),
@@ -33,6 +35,20 @@ RANGES: dict[str, tuple[str, str, str]] = {
 
 
 _NOT_SET = {field.name: field.default for field in fields(CompletionQuery)}
+
+
+def sorted_by(sort: str) -> Column:
+    """The column that an order goes by."""
+    return next(column for column, sorts in SORTS_OF.items() if sort in sorts)
+
+
+def next_sort(column: Column, sort: str) -> str:
+    """The order that a click on a column's header asks for, when `sort` is the order now."""
+    sorts = SORTS_OF.get(column)
+    if sorts is None:
+        return sort
+    place = sorts.index(sort) + 1 if sort in sorts else 0
+    return sorts[place] if place < len(sorts) else "newest"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from grpo_gui.ui.models.completion_columns import (
     group_sentence,
     row_sentence,
 )
+from grpo_gui.ui.models.completion_filters import SORTS_OF
 from grpo_gui.ui.models.completion_pager import CompletionPager, GroupItem, Item, Page, Source
 from grpo_gui.ui.models.visible_text import paragraph
 
@@ -193,7 +194,7 @@ class CompletionsModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return HEADERS[column]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return DEFINITIONS[column]
+            return f"{DEFINITIONS[column]}{' Click to sort.' if column in SORTS_OF else ''}"
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column)
         return None

@@ -48,9 +48,12 @@ class CompletionsView(QWidget):
         self._show_run(workspace.run)
 
     def open_completion(self, ref: CompletionRef) -> None:
-        """Show a completion in the detail, and in the list where it is loaded."""
-        if ref != self.detail.ref and not self.list.reveal(ref):
+        """Show a completion in the detail, and in the list, which looks for it while it is on screen."""
+        is_here = self.list.seek(ref) if self.isVisible() else self.list.reveal(ref)
+        if not is_here and ref != self.detail.ref:
             self._read_group(ref)
+        self._is_detail_open = self._is_detail_open or self.isVisible()
+        self._arrange()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show list and detail side by side, or one of them where there is no room."""
@@ -174,9 +177,9 @@ class CompletionsView(QWidget):
         self.detail.setVisible(is_wide or self._is_detail_open)
 
     def _show_curve(self, ref: CompletionRef) -> None:
+        self._workspace.view_requested.emit("train")  # first, so that the list does not look for its own row
         self._workspace.completion_selected.emit(ref)
         self._workspace.step_selected.emit(ref.group.step)
-        self._workspace.view_requested.emit("train")
 
 
 def _shortcut(owner: QWidget, keys: str, function: Callable[[], object]) -> QShortcut:

@@ -259,5 +259,7 @@ class TrainView(QWidget):
         self.plots.show_step(step)
 
     def _open_among_completions(self, ref: CompletionRef) -> None:
+        self._workspace.view_requested.emit(
+            "completions"
+        )  # the view is made at its first use, and listens from then on
         self._workspace.completion_selected.emit(ref)
-        self._workspace.view_requested.emit("completions")

@@ -1,5 +1,7 @@
 """The left side of the Completions view: filters, the list, how much of it is loaded, and what a live run adds."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QStackedWidget, QVBoxLayout, QWidget
@@ -9,7 +11,7 @@ from grpo_gui.training.rating_rules import has_human_reward
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count
 from grpo_gui.ui.models.completion_columns import HEADERS, Column
-from grpo_gui.ui.models.completion_filters import SORTED_BY, cleared, is_filtered
+from grpo_gui.ui.models.completion_filters import cleared, is_filtered, next_sort
 from grpo_gui.ui.models.completions_model import CompletionsModel
 from grpo_gui.ui.run_config import config_of
 from grpo_gui.ui.widgets.bars import advantage_limit
@@ -41,6 +43,8 @@ class CompletionList(QFrame):
         self._query = CompletionQuery(run_id=0)
         self._counts: tuple[int, int] | None = None
         self._is_grouped = True
+        self._sought: CompletionRef | None = None
+        self._has_reread = False  # for the one that is sought
         self.model = CompletionsModel(workspace, self)
         self.table = CompletionTable(self.model)
         self.filters = FilterBar()
@@ -86,6 +90,7 @@ class CompletionList(QFrame):
     def set_query(self, query: CompletionQuery) -> None:
         """Show another query of the same run."""
         if query != self._query:
+            self._sought = None
             self._query = query
             self._restart()
 
@@ -105,6 +110,36 @@ class CompletionList(QFrame):
         if index.isValid():
             self.table.reveal(index)
         return index.isValid()
+
+    def seek(self, ref: CompletionRef) -> bool:
+        """Reveal a completion; where it is not loaded (False), read the list up to it, or the list of its step."""
+        self._sought = None
+        if self.reveal(ref):
+            return True
+        self._sought, self._has_reread = ref, False
+        if not self.model.pager.is_loading:
+            self._go_on_seeking()
+        return False
+
+    def _go_on_seeking(self) -> None:
+        ref = self._sought
+        if ref is None or self._run is None or ref.group.run_id != self._run.id or self.reveal(ref):
+            self._sought = None
+        elif self._query.min_step == self._query.max_step == ref.group.step:
+            if self.model.pager.has_more:
+                self.model.pager.fetch_next()
+            else:
+                self._sought = None  # another filter, or the store, does not have it
+        elif ref.group.step > self.model.pager.seen_step and not is_filtered(self._query):
+            if self._has_reread:
+                self._sought = None  # the store does not have it yet
+            else:
+                self._has_reread = True
+                self._restart()
+        else:
+            step, superseded = ref.group.step, ref.group.superseded > 0
+            self.set_query(replace(cleared(self._query), min_step=step, max_step=step, superseded=superseded))
+            self._sought = ref
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the pill at the top of the list."""
@@ -157,12 +192,17 @@ class CompletionList(QFrame):
         self.notice.wanted.connect(self.model.add_newer)
         self.notice.waiting.connect(self._show_pill)
         self.pill.clicked.connect(self._restart)
+        self.table.sort_asked.connect(self._sort_by)
         self.table.verticalScrollBar().valueChanged.connect(lambda _: self._follow())
+
+    def _sort_by(self, column: Column) -> None:
+        self.set_query(replace(self._query, sort=next_sort(column, self._query.sort)))
+        self.table.show_sort(self._query.sort)  # Qt marks whatever column was clicked
 
     def _restart(self) -> None:
         self._counts = None
         self.filters.show_query(self._query)
-        self.table.keep_column(SORTED_BY.get(self._query.sort))
+        self.table.show_sort(self._query.sort)
         self._follow()
         self.model.show_query(self._query, grouped=self._is_grouped)
         self._show_counts()
@@ -182,6 +222,7 @@ class CompletionList(QFrame):
         self.notice.list_is_at(self.model.pager.seen_step)
         self._show_page()
         self._show_counts()
+        self._go_on_seeking()
 
     def _failed(self, sentence: str) -> None:
         self.message.setText(sentence)

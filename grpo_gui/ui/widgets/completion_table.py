@@ -15,6 +15,7 @@ from grpo_gui.store.records import CompletionRow, GroupSummary
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.column_widths import column_widths
 from grpo_gui.ui.models.completion_columns import HIDEABLE, Column
+from grpo_gui.ui.models.completion_filters import RISING, sorted_by
 from grpo_gui.ui.models.completions_model import CompletionsModel
 from grpo_gui.ui.widgets.completion_rows import Cell, RowPainter
 
@@ -29,6 +30,7 @@ class CompletionTable(QTreeView):
 
     chosen = Signal(object)  # CompletionRow
     opened = Signal(object)  # CompletionRow
+    sort_asked = Signal(object)  # Column: its header was clicked
 
     def __init__(self, model: CompletionsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,9 +84,11 @@ class CompletionTable(QTreeView):
         """Give the columns that can be hidden and shown."""
         return tuple(column for column in HIDEABLE if column not in self._absent)
 
-    def keep_column(self, column: Column | None) -> None:
-        """Name the column that the list is sorted by: it stays where others make way."""
-        self._kept = column
+    def show_sort(self, sort: str) -> None:
+        """Mark the column that the list is sorted by; it stays where others make way."""
+        self._kept = sorted_by(sort)
+        order = Qt.SortOrder.AscendingOrder if sort in RISING else Qt.SortOrder.DescendingOrder
+        self.header().setSortIndicator(self._kept, order)
         self._apply_columns()
 
     def step(self, rows: int) -> None:
@@ -171,6 +175,9 @@ class CompletionTable(QTreeView):
     def _prepare_header(self) -> None:
         header = self.header()
         header.setSectionsMovable(False)
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.sectionClicked.connect(lambda section: self.sort_asked.emit(Column(section)))
         header.setMinimumSectionSize(theme.px(20))
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

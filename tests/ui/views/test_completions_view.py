@@ -14,7 +14,7 @@ from grpo_gui.ui.models.completion_columns import Column
 from grpo_gui.ui.views.completions_view import CompletionsView
 from grpo_gui.ui.widgets.buttons import Chip
 from grpo_gui.ui.widgets.range_popup import RangePopup
-from tests.ui.fakes import step_completed
+from tests.ui.fakes import completion, step_completed
 from tests.ui.stored_run import group_of, store_steps, stored_run
 
 
@@ -372,6 +372,88 @@ def test_that_a_completion_chosen_elsewhere_is_shown_here(qtbot, open_view, stor
     settle(qtbot, view)
     assert view.detail.ref == wanted
     assert view.list.table.current_record().ref == wanted
+
+
+def test_that_a_completion_far_down_is_found_in_the_list_of_its_step(qtbot, open_view, stored, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 150)
+    view = open_view(run_id)
+    wanted = CompletionRef(GroupRef(run_id, 7, 1), 3)
+    stored.completion_selected.emit(wanted)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: view.list.table.current_record().ref == wanted)
+    assert view.list.filters.chip_texts() == ["step 7"]
+    table = view.list.table
+    assert table.viewport().rect().contains(table.visualRect(table.currentIndex()).center())
+    assert view.detail.ref == wanted
+
+
+def test_that_a_completion_newer_than_the_list_is_found_without_a_filter(qtbot, open_view, stored, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 40)
+    view = open_view(run_id)
+    view.list.table.verticalScrollBar().setValue(200)
+    store_steps(writer, run_id, 41, 42)
+    wanted = CompletionRef(GroupRef(run_id, 42, 0), 2)
+    stored.completion_selected.emit(wanted)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: view.list.table.current_record().ref == wanted)
+    assert view.list.filters.chip_texts() == []
+
+
+def test_that_a_filter_that_hides_a_completion_makes_way_for_it(qtbot, open_view, stored, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 3)
+    view = open_view(run_id)
+    menu_action(view.list.filters.filter_menu(), "Right only").trigger()
+    settle(qtbot, view)
+    wrong = CompletionRef(GroupRef(run_id, 2, 0), 1)
+    stored.completion_selected.emit(wrong)
+    settle(qtbot, view)
+    qtbot.waitUntil(lambda: view.list.table.current_record().ref == wrong)
+    assert view.list.filters.chip_texts() == ["step 2"]
+
+
+def test_that_clicks_on_a_header_sort_up_and_down_and_back(qtbot, open_view, writer):
+    run_id = stored_run(writer)
+    store_steps(writer, run_id, 1, 2)
+    view = open_view(run_id)
+    view.list.toggle_grouping()
+    settle(qtbot, view)
+    header = view.list.table.header()
+    place = QPoint(header.sectionViewportPosition(Column.REWARD) + 20, header.height() // 2)
+    seen = []
+    for _ in range(3):
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        settle(qtbot, view)
+        seen.append((view.list.filters.sort.currentText(), header.sortIndicatorSection()))
+    assert seen == [
+        ("Sort: highest reward", Column.REWARD),
+        ("Sort: lowest reward", Column.REWARD),
+        ("Sort: newest first", Column.NUMBER),
+    ]
+    text = QPoint(header.sectionViewportPosition(Column.TEXT) + 20, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=text)
+    assert view.list.query.sort == "newest"
+    assert header.sortIndicatorSection() == Column.NUMBER
+
+
+def test_that_a_click_on_tokens_shows_the_longest_then_the_shortest(qtbot, open_view, writer):
+    run_id = stored_run(writer)
+    samples = tuple(completion(place, 1.0, 0.0, "x" * place, token_ids=(5,) * place) for place in (1, 3, 2))
+    writer.emit(step_completed(run_id, 1, (replace(group_of("a"), completions=samples),)))
+    assert writer.flush(10)
+    view = open_view(run_id)
+    view.list.toggle_grouping()
+    settle(qtbot, view)
+    header = view.list.table.header()
+    place = QPoint(header.sectionViewportPosition(Column.TOKENS) + 20, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    settle(qtbot, view)
+    assert texts_of(view) == ["xxx", "xx", "x"]
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    settle(qtbot, view)
+    assert texts_of(view) == ["x", "xx", "xxx"]
 
 
 def test_that_a_group_that_is_not_stored_is_named(qtbot, open_view, stored, writer):
