@@ -261,5 +261,5 @@ class TrainView(QWidget):
     def _open_among_completions(self, ref: CompletionRef) -> None:
         self._workspace.view_requested.emit(
             "completions"
-        )  # the view is made at its first use, and listens from then on
+        )  # made at its first use, it listens from then on
         self._workspace.completion_selected.emit(ref)
