@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from grpo_gui.events import GroupRef
-from grpo_gui.rating.agreement import distinct_completions
+from grpo_gui.rating.agreement import FEWEST_REPEATS, distinct_completions
 from grpo_gui.rating.log import RatingLog
 from grpo_gui.rating.tau import group_tau
 from grpo_gui.rating.values import terms
@@ -16,6 +16,7 @@ from grpo_gui.rating_events import JUDGING_MODES, RatableGroup, StoredRating
 
 AUDIT_ONE_IN = 10  # of all groups, and of those shown
 REPEAT_ONE_IN = 20  # of those shown
+FIRST_REPEATS_ONE_IN = 6  # until there are enough of them to tell a careful rater from a coin
 REPEAT_AFTER = 10  # ratings that lie between a group and its repeat, at least
 CHECK_REASON = "it was picked at random, as a check"
 
@@ -54,6 +55,14 @@ def is_audited(ref: GroupRef) -> bool:
     return zlib.crc32(f"{ref.run_id}/{ref.step}/{ref.index}".encode()) % AUDIT_ONE_IN == 0
 
 
+def is_turn_of_repeat(number: int, repeats: int) -> bool:
+    """Whether the group shown as the `number`th, from 1, should be one rated before; `repeats` were shown until then.
+
+    One in twenty is. The first ones come sooner, because the confidence in a rater is a guess until they are there.
+    """
+    return number % (FIRST_REPEATS_ONE_IN if repeats < FEWEST_REPEATS else REPEAT_ONE_IN) == 0
+
+
 class Queue:
     """Orders the groups of a run for one rater.
 
@@ -89,10 +98,12 @@ class Queue:
         audits = [group for group in self.unrated if is_audited(group.ref)]  # the newest first
         ranked = sorted((g for g in self.unrated if not is_audited(g.ref)), key=self._rank)
         repeats = list(self._repeats)
+        shown_again = sum(entry.event.is_repeat for entry in self._entries)
         found: list[Queued] = []
         while len(found) < count:
             number = len(self._entries) + len(found) + 1
-            if number % REPEAT_ONE_IN == 0 and repeats:
+            if repeats and is_turn_of_repeat(number, shown_again):
+                shown_again += 1
                 chosen = repeats.pop(zlib.crc32(f"repeat {number}".encode()) % len(repeats))
                 found.append(Queued(chosen, CHECK_REASON, is_repeat=True, is_audit=is_audited(chosen)))
             elif audits and (number % AUDIT_ONE_IN == 0 or not ranked):

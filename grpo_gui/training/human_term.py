@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,10 +70,24 @@ def with_human_values(rewards_BF: Float64Array, term: HumanTerm, scorer: Scorer,
     return filled
 
 
+class JointAdvantages(NamedTuple):
+    """What the groups of a step and the late ones teach.
+
+    `step_share` is the share of the learning rate that the trust in the raters leaves: the mean trust in what is
+    learned from, squared means weighted by the squares of the advantages; programs are trusted fully. An optimizer of
+    Adam's kind takes out the size of the gradient, so that where only people speak a small trust would shorten no
+    step.
+    """
+
+    of_step: Float64Array  # (P, G)
+    of_late: tuple[Float64Array, ...]  # (G,) each
+    step_share: float  # from 0 to 1
+
+
 def joint_advantages(
     rewards_PGF: Float64Array, scorer: Scorer, config: TrainConfig, term: HumanTerm | None
-) -> tuple[Float64Array, tuple[Float64Array, ...]]:
-    """Return the advantages (P, G) of a step's groups, and those (G,) of each late group.
+) -> JointAdvantages:
+    """Work out the advantages of a step's groups and of each late group.
 
     All but people are silent on late groups, because the programs' rewards were learned from when they were sampled.
     The weights say how much people and programs count against each other also where only one of them speaks.
@@ -84,15 +98,36 @@ def joint_advantages(
     rewards = np.full((prompts + len(late), widest, sources), np.nan)
     rewards[:prompts, :size] = rewards_PGF
     trust: Float64Array | None = None
+    column = 0 if term is None else scorer.sources.index(HUMAN)
     if term is not None:
-        column = scorer.sources.index(HUMAN)
         trust = np.ones((prompts + len(late), sources))
         for fresh in term.fresh:
             trust[fresh.ref.index, column] = fresh.trust
         for row, group in enumerate(late, prompts):
             trust[row, column] = group.rated.trust
             rewards[row, : group.sampled.size, column] = [np.nan if v is None else v for v in group.rated.values]
-    advantages = group_advantages(
+    advantages = _advantages(rewards, scorer, config, trust)
+    of_late = tuple(advantages[row, : group.sampled.size] for row, group in enumerate(late, prompts))
+    share = 1.0
+    if trust is not None and advantages.any():
+        of_people = _advantages(_heard_alone(rewards, column), scorer, config, trust)
+        share = _mean_trust(of_people, advantages - of_people, trust[:, column, None])
+    return JointAdvantages(advantages[:prompts, :size], of_late, share)
+
+
+def _heard_alone(rewards: Float64Array, column: int) -> Float64Array:
+    alone = np.full_like(rewards, np.nan)
+    alone[..., column] = rewards[..., column]
+    return alone
+
+
+def _mean_trust(of_people: Float64Array, of_programs: Float64Array, trust: Float64Array) -> float:
+    trusted = ((trust * of_people) ** 2).sum() + (of_programs**2).sum()
+    return float(np.sqrt(trusted / ((of_people**2).sum() + (of_programs**2).sum())))
+
+
+def _advantages(rewards: Float64Array, scorer: Scorer, config: TrainConfig, trust: Float64Array | None) -> Float64Array:
+    return group_advantages(
         rewards,
         weights=scorer.weights,
         scale=config.scale_rewards,
@@ -101,8 +136,6 @@ def joint_advantages(
         eps=config.advantage_eps,
         trust=trust,
     )
-    of_late = tuple(advantages[row, : group.sampled.size] for row, group in enumerate(late, prompts))
-    return advantages[:prompts, :size], of_late
 
 
 def term_to_values(term: HumanTerm) -> dict[str, Any]:

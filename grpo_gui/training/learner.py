@@ -171,7 +171,7 @@ class Learner:
             metrics["ratings/late_ratio"] = update.late.ratio_mean
             metrics["ratings/late_clipped"] = update.late.clip_fraction
         metrics["grad_norm"] = sum(progress.grad_norms) / len(progress.grad_norms)
-        metrics["learning_rate"] = self.optimizer.param_groups[0]["lr"]
+        metrics["learning_rate"] = self.optimizer.param_groups[0]["lr"] * rollout.step_share
         metrics["num_tokens"] = float(self.num_tokens)
         self.step += 1
         self.progress = self.step_start = None

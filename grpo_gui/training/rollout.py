@@ -63,6 +63,7 @@ class Rollout:
     tokens_in_batch: int  # of all masks
     metrics: dict[str, float]
     late: tuple[LateBatch, ...] = ()  # rated groups of earlier steps
+    step_share: float = 1.0  # what the trust in the raters leaves of the learning rate
     teaches: bool = True  # False: people are asked, and neither they nor a program tell two completions apart
 
     @property
@@ -122,7 +123,7 @@ def judge(
     group = config.num_generations
     correct = [is_right(drawn.problems[row // group], text) for row, text in enumerate(read.texts)]
     rewards_PGF = drawn.rewards.reshape(len(drawn.problems), group, -1)
-    advantages_PG, of_late = joint_advantages(rewards_PGF, scorer, config, term)
+    advantages_PG, of_late, step_share = joint_advantages(rewards_PGF, scorer, config, term)
     lengths = [len(ids) for ids in read.completion_ids]
     metrics = rollout_metrics(
         rewards_PGF,
@@ -150,6 +151,7 @@ def judge(
         + sum(int(batch.mask.sum()) for batch in late),
         metrics=metrics,
         late=late,
+        step_share=step_share,
         teaches=term is None or bool(advantages_PG.any()) or any(bool(one.any()) for one in of_late),
     )
 

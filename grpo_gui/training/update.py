@@ -92,7 +92,7 @@ def inner_update(
         optimizer.zero_grad(set_to_none=True)
         raise TrainingError(_not_finite(policy, parameters, rollout, config, [result for _, _, result in results]))
     if rollout.teaches:
-        optimizer.step()
+        _take_step(optimizer, rollout.step_share)
     kls = [result.kl for _, _, result in results if result.kl is not None]
     return Update(
         sums=sums,
@@ -104,6 +104,16 @@ def inner_update(
         clipped=torch.cat([result.clipped for _, _, result in results]),
         late=_late_measure(rollout.late, late) if late else None,
     )
+
+
+def _take_step(optimizer: torch.optim.Optimizer, share: float) -> None:
+    """Step with `share` of the learning rate."""
+    rates = [group["lr"] for group in optimizer.param_groups]
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        group["lr"] = rate * share
+    optimizer.step()
+    for group, rate in zip(optimizer.param_groups, rates, strict=True):
+        group["lr"] = rate
 
 
 def _learn_late(policy: Policy, rollout: Rollout, batch: LateBatch, config: TrainConfig) -> LossResult:

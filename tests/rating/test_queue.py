@@ -71,16 +71,25 @@ def test_that_every_tenth_group_is_from_the_audit_sample_and_that_it_is_never_to
     assert found[9].reason == CHECK_REASON
 
 
-def test_that_one_in_twenty_is_a_repeat_of_an_older_group():
-    groups = [plain(1, index * 1000, prompt=str(index)) for index in range(40)]
+def test_that_the_first_five_repeats_come_one_in_six_and_the_others_one_in_twenty():
+    groups = [plain(1, index * 1000, prompt=str(index)) for index in range(120)]
+    rated, repeats = [], []
+    for number in range(1, 101):
+        shown = upcoming(groups, RatingLog(rated))[0]
+        if shown.is_repeat:
+            repeats.append(number)
+            assert shown.reason == CHECK_REASON
+            assert shown.ref in {one.event.group for one in rated[:-10]}  # ten others lie between
+        rated.append(entry(number, group=shown.ref, is_repeat=shown.is_repeat))
+    assert repeats == [12, 18, 24, 30, 36, 40, 60, 80, 100]
+
+
+def test_that_what_comes_next_is_the_same_looked_at_in_advance():
+    groups = [plain(1, index * 1000, prompt=str(index)) for index in range(60)]
     log = RatingLog(entry(n + 1, group=groups[n].ref) for n in range(19))
-    found = upcoming(groups, log, count=21)
-    repeats = [one for one in found if one.is_repeat]
-    assert found[0].is_repeat
-    assert [found.index(one) for one in repeats] == [0, 20]
-    assert repeats[0].ref in [one.ref for one in groups[:9]]
-    assert repeats[0].reason == CHECK_REASON
-    assert max(Counter(one.ref for one in found).values()) == 1
+    ahead = upcoming(groups, log, count=42)
+    assert [place for place, one in enumerate(ahead) if one.is_repeat] == [4, 10, 16, 22, 28, 40]
+    assert max(Counter(one.ref for one in ahead).values()) == 1
 
 
 def test_that_a_group_is_repeated_once_only():

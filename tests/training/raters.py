@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from grpo_gui.events import Event, GroupRef, GroupSample, GroupsSampled, StepCompleted
 from grpo_gui.rating.log import RatingLog
-from grpo_gui.rating.queue import REPEAT_ONE_IN, Queue
+from grpo_gui.rating.queue import REPEAT_ONE_IN, Queue, is_turn_of_repeat
 from grpo_gui.rating_events import RatableGroup, RatingEvent, StoredRating
 from grpo_gui.training.rating_source import SampledGroup
 
@@ -66,7 +66,7 @@ class MemoryRatings:
 class SimulatedRater:
     """Rates a share of all groups some steps after they were sampled, as a person would: through the queue.
 
-    Every twentieth group it is shown is a repeat, which it rates anew, with new noise.
+    The queue shows some groups again, which it rates anew, with new noise.
     """
 
     def __init__(
@@ -96,7 +96,8 @@ class SimulatedRater:
         groups = [_ratable(ref, self._ratings.groups[ref]) for ref in sorted(in_sight, reverse=True)]
         queue = Queue(RatingLog(self._ratings.log), groups, "mara", newest_step=step, max_age=self._max_age)
         # Several groups are under way at once, so that the queue's own count of repeats would be behind.
-        wants_repeat = (self.rated + len(self._due) + 1) % REPEAT_ONE_IN == 0
+        repeats = sum(entry.event.is_repeat for entry in self._ratings.log) + sum(again for _, _, again, _ in self._due)
+        wants_repeat = is_turn_of_repeat(self.rated + len(self._due) + 1, repeats)
         shown_next = queue.upcoming(REPEAT_ONE_IN)
         found = next((one for one in shown_next if one.is_repeat == wants_repeat), None) or next(iter(shown_next), None)
         if found is not None:

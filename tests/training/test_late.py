@@ -90,7 +90,8 @@ def test_that_weights_count_on_fresh_and_late_groups_alike(tiny_model):
     scorer = Scorer(config.rewards)
     rewards = np.full((1, 2, 2), np.nan)
     rewards[0, :, 0] = [1.0, 0.0]
-    fresh, (of_late,) = joint_advantages(rewards, scorer, config, HumanTerm(late=(late(sampled(2, 2), trust=0.5),)))
+    term = HumanTerm(late=(late(sampled(2, 2), trust=0.5),))
+    fresh, (of_late,), _ = joint_advantages(rewards, scorer, config, term)
     # both groups are +-0.7071 by themselves; two weights of 1 divide by sqrt(2); trust halves the late one
     assert fresh.tolist() == [pytest.approx([0.5, -0.5], abs=1e-3)]
     assert of_late == pytest.approx([0.25, -0.25], abs=1e-3)
@@ -100,11 +101,36 @@ def test_that_late_groups_may_have_another_size(tiny_model):
     config = human_config(tiny_model)
     rewards = np.full((2, 4, 1), np.nan)
     three = late(sampled(1, 2, 3), (1.0, None, -1.0))
-    fresh, (of_late,) = joint_advantages(rewards, Scorer(config.rewards), config, HumanTerm(late=(three,)))
+    fresh, (of_late,), _ = joint_advantages(rewards, Scorer(config.rewards), config, HumanTerm(late=(three,)))
     assert fresh.tolist() == [[0.0] * 4] * 2
     assert of_late.shape == (3,)
     assert of_late[1] == 0
     assert of_late[0] == -of_late[2] > 0
+
+
+@pytest.mark.parametrize(
+    ("trust", "program", "share"),
+    [
+        (1.0, (np.nan, np.nan), 1.0),
+        (0.25, (np.nan, np.nan), 0.25),  # people alone: the step is as long as they are trusted
+        (0.25, (1.0, 0.0), ((0.25**4 + 1) / (0.25**2 + 1)) ** 0.5),  # equal weights: people's part is .25 to 1
+        (0.0, (1.0, 0.0), 1.0),  # who is not trusted at all does not slow what a program teaches
+        (0.0, (np.nan, np.nan), 1.0),  # nothing is learned
+    ],
+)
+def test_that_the_step_is_as_long_as_what_it_learns_from_is_trusted(tiny_model, trust, program, share):
+    config = human_config(tiny_model, rewards=(*LENGTH_REWARD, *HUMAN))
+    rewards = np.full((1, 2, 2), np.nan)
+    rewards[0, :, 0] = program
+    term = HumanTerm(late=(late(sampled(2, 2), trust=trust),))
+    assert joint_advantages(rewards, Scorer(config.rewards), config, term).step_share == pytest.approx(share, abs=1e-4)
+
+
+def test_that_a_step_without_ratings_has_its_full_length(tiny_model):
+    config = human_config(tiny_model, rewards=(*LENGTH_REWARD, *HUMAN))
+    rewards = np.array([[[1.0, np.nan], [0.0, np.nan]]])
+    assert joint_advantages(rewards, Scorer(config.rewards), config, HumanTerm()).step_share == 1
+    assert joint_advantages(rewards, Scorer(config.rewards), config, None).step_share == 1
 
 
 def test_that_a_term_goes_through_json_and_loses_only_groups_that_are_gone():

@@ -98,8 +98,9 @@ def test_that_coin_flips_beside_a_right_reward_change_no_more_than_noise(tmp_pat
     assert abs(flipped.after - alone.after) <= 0.04
 
 
-def test_that_coin_flips_lose_all_weight(tmp_path):
-    outcome = train(tmp_path, (HUMAN,), coin_flips, steps=60, share=0.5)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_that_coin_flips_as_the_only_reward_lose_all_weight_before_they_do_harm(tmp_path, seed):
+    outcome = train(tmp_path, (HUMAN,), coin_flips, seed=seed, steps=60, share=0.5)
     assert outcome.trust[-1] == 0
-    assert outcome.optimizer_steps[-1] == outcome.optimizer_steps[-10]
-    assert abs(outcome.after - outcome.before) <= 0.1
+    assert outcome.optimizer_steps[-1] == outcome.optimizer_steps[-20]
+    assert abs(outcome.after - outcome.before) <= 0.06  # fully trusted, they cost .11 and .13 with two of these seeds

@@ -211,6 +211,20 @@ def test_that_a_rater_who_cannot_be_trusted_changes_nothing_and_that_it_can_be_t
     assert full.sink.steps[2]["check/weights_change"] > 0
 
 
+def test_that_a_new_rater_moves_the_model_by_a_quarter_of_the_learning_rate(make):
+    """Adam takes the size out of the gradient, so the shrink would be lost if it shortened the advantages alone."""
+    trusted, new = (
+        rate_after(make(name=name, beta=0.0, max_grad_norm=0.0, rating_shrink=shrink), 1, 0)
+        for name, shrink in (("a", False), ("b", True))
+    )
+    trusted.run()
+    new.run()
+    full, quarter = trusted.sink.steps[1], new.sink.steps[1]
+    assert quarter["ratings/trust"] == 0.25
+    assert quarter["learning_rate"] == pytest.approx(full["learning_rate"] / 4)
+    assert quarter["check/weights_change"] == pytest.approx(full["check/weights_change"] / 4, rel=0.05)
+
+
 def test_that_the_programs_reward_is_learned_from_beside_the_ratings(make):
     both = (*LENGTH_REWARD, *HUMAN)
     plain = make(rewards=both)
