@@ -199,6 +199,7 @@ class SnapshotSaved:
     size_bytes: int
     sha256: str  # of its manifest, which holds those of its files
     metrics: Metrics  # of the newest step and evaluation
+    measures: Metrics = ()  # of the snapshot itself; names start with `snapshot/`
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from grpo_gui.diagnose.step_values import completed
 MOST_OPEN = 3
 CLOSE_AFTER = 40  # readings without an alarm
 GROUPS_KEPT = 5  # newest steps whose samples can become evidence
+AFTER_STEP = ("eval/", "snapshot/")  # what series begin with that are measured after their step
 
 
 @dataclass(slots=True)
@@ -60,7 +61,7 @@ class Diagnosis:
     ) -> tuple[Finding, ...]:
         """Take in a completed step; return the findings that changed by it.
 
-        `metrics` carry TRL's names; `eval/` ones among them count as measured after the step.
+        `metrics` carry TRL's names; those of `AFTER_STEP` among them count as measured after the step.
         """
         if self.history.rows and step <= self.history.step:
             self._go_back(step)
@@ -73,13 +74,19 @@ class Diagnosis:
             samples["prompts/never_solved"] = never
         return self._take(step, completed(metrics, samples))
 
-    def feed_evaluation(self, step: int, metrics: Mapping[str, float]) -> None:
-        """Take in what was measured after `step` on held-out prompts (0: before training)."""
-        self.history.append(step, metrics)
+    def feed_after(self, step: int, values: Mapping[str, float]) -> tuple[Finding, ...]:
+        """Take in what was measured after `step` (0: before training): held-out prompts, a snapshot.
 
-    def feed_values(self, step: int, values: Mapping[str, float]) -> None:
-        """Take in further values measured after `step`: of ratings, snapshots, the machine."""
+        Returns the findings that changed by it.
+        """
+        if self.history.rows and step < self.history.step:
+            self._go_back(step + 1)
         self.history.append(step, values)
+        asked = [watch for watch in self._watches.values() if watch.detector.needs[0] in values]
+        for watch in asked:
+            self._read(watch)
+        changed = [self._judge(watch, self.history.mastered) for watch in asked]
+        return tuple(finding for finding in changed if finding is not None)
 
     def feed_failure(self, message: str) -> tuple[Finding, ...]:
         """Take in that the run ended by an error; one about numbers that are not finite is a finding."""
@@ -89,7 +96,7 @@ class Diagnosis:
         return self._take(self.history.step + 1, {f"broken/{what}": 1.0})
 
     def _take(self, step: int, values: Mapping[str, float]) -> tuple[Finding, ...]:
-        late = {name: value for name, value in values.items() if name.startswith("eval/")}
+        late = {name: value for name, value in values.items() if name.startswith(AFTER_STEP)}
         now = {name: value for name, value in values.items() if name not in late} if late else values
         self.history.append(step, {"rows": 1.0, **now})
         self.history.rows += 1
@@ -101,9 +108,8 @@ class Diagnosis:
         for watch in self._watches.values():
             self._read(watch)
         changed = [self._judge(watch, mastered) for watch in self._watches.values()]
-        if late:
-            self.history.append(step, late)
-        return tuple(finding for finding in changed if finding is not None)
+        after = self.feed_after(step, late) if late else ()
+        return (*(finding for finding in changed if finding is not None), *after)
 
     def _go_back(self, step: int) -> None:
         """Forget everything from `step` on, by living through what came before once more."""
@@ -113,8 +119,8 @@ class Diagnosis:
         self.prompts = prompts
         for past, values in old.rows_before(step):
             training = {name: value for name, value in values.items() if not name.startswith("measure/")}
-            if all(name.startswith("eval/") for name in training):
-                self.feed_evaluation(past, training)
+            if all(name.startswith(AFTER_STEP) for name in training):
+                self.feed_after(past, training)
             else:
                 self._take(past, training)
 

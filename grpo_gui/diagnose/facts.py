@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 _BOUNDED_KINDS = frozenset({"exact", "numeric", "regex", "length", "partial"})  # between 0 and 1 each
 _ANSWER_KINDS = frozenset({"exact", "numeric", "partial"})  # compare with the answer
+_HUMAN = "human"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,16 @@ class RunFacts:
     sources: tuple[tuple[str, str, float], ...] = field(default=())  # (name, kind or empty, weight)
     mask_truncated_completions: bool = False
     partial_samples: bool = False  # only some samples of each step were recorded
-    late_rewards: bool = False  # ratings arrive after their step, so that first updates are not always fresh
+
+    @property
+    def late_rewards(self) -> bool:
+        """Whether people rate, mostly after the step, so that its samples do not say all that it learned from."""
+        return any(kind == _HUMAN for _, kind, _ in self.sources)
+
+    @property
+    def only_people_judge(self) -> bool:
+        """Whether nothing but ratings says how good an answer is."""
+        return bool(self.sources) and all(kind == _HUMAN for _, kind, _ in self.sources)
 
     @property
     def reward_ceiling(self) -> float | None:
@@ -44,7 +54,7 @@ class RunFacts:
     @property
     def auxiliary_sources(self) -> tuple[str, ...] | None:
         """The reward sources that do not judge the answer, such as format and length; None where that is not known."""
-        if not self.sources or not any(kind in _ANSWER_KINDS for _, kind, _ in self.sources):
+        if not self.sources or self.late_rewards or not any(kind in _ANSWER_KINDS for _, kind, _ in self.sources):
             return None
         return tuple(name for name, kind, _ in self.sources if kind not in _ANSWER_KINDS)
 

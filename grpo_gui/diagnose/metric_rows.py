@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from grpo_gui.diagnose.engine import Diagnosis
+from grpo_gui.diagnose.engine import AFTER_STEP, Diagnosis
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.sampled import SampledGroup
 
@@ -59,7 +59,7 @@ def diagnose_rows(run: DiagnosableRun) -> Diagnosis:
 
 def feed_row(diagnosis: Diagnosis, row: MetricRow) -> None:
     """Feed one row; a row that holds held-out metrics only is an evaluation after its step."""
-    if not row.groups and row.metrics and all(name.startswith("eval/") for name in row.metrics):
-        diagnosis.feed_evaluation(row.step, row.metrics)
+    if not row.groups and row.metrics and all(name.startswith(AFTER_STEP) for name in row.metrics):
+        diagnosis.feed_after(row.step, row.metrics)
     else:
         diagnosis.feed_step(row.step, row.metrics, row.groups)

@@ -84,15 +84,19 @@ def _groups(groups: Sequence[SampledGroup], batch: Batch) -> dict[str, float]:
     right &= ~np.isnan(batch.right).all(axis=1)
     wrong = np.nanmax(np.where(np.isnan(batch.right), -1.0, batch.right), axis=1) == 0
     dead = _spread(batch.reward) < _SPREAD_FLOOR
+    judged = ~np.isnan(batch.reward).all(axis=1)
     values = {
+        "samples/groups": float(len(groups)),
+        "samples/judged_groups": float(judged.sum()),
         "samples/distinct": float((distinct / batch.sizes).mean()),
-        "samples/dead_groups": float(dead.mean()),
-        "samples/dead_right": float((dead & right).mean()),
-        "samples/dead_wrong": float((dead & wrong).mean()),
         "samples/dead_copies": float((dead & copies & ~right).mean()),
         "samples/groups_not_right": float((~right).mean()),
         "samples/copies": float(copies.mean()),
     }
+    if judged.any():  # a group that nobody has rated yet may still teach something
+        values["samples/dead_groups"] = float(dead[judged].mean())
+        values["samples/dead_right"] = float((dead & right)[judged].mean())
+        values["samples/dead_wrong"] = float((dead & wrong)[judged].mean())
     known = batch.right[~np.isnan(batch.right)]
     if known.size:
         values["samples/right"] = float(known.mean())

@@ -11,9 +11,16 @@ _FROM_SAMPLES = (
 
 
 def completed(metrics: Mapping[str, float], samples: Mapping[str, float]) -> dict[str, float]:
-    """Metrics and sample values in one, with the dead groups counted from samples where they were not recorded."""
+    """Metrics and sample values in one, with the dead groups counted from samples where they were not recorded.
+
+    Groups of earlier steps that were rated late take the place of as many unrated ones among the wasted tokens.
+    """
     values = {**metrics, **samples}
     for name, source in _FROM_SAMPLES:
         if name not in values and source in samples:
             values[name] = samples[source]
+    late = metrics.get("ratings/used", 0.0) - samples.get("samples/judged_groups", 0.0)
+    if late > 0 and "waste/unrated" in samples:
+        taught = late * samples["waste/tokens"] / samples["samples/groups"]
+        values["waste/unrated"] = max(samples["waste/unrated"] - taught, 0.0)
     return values

@@ -42,7 +42,9 @@ _FAMILY_OF = {
 _CORRECTED_KL = "k3-times-ratio/"
 
 _OWN_NAMES = frozenset({"kl/max", "policy_loss", "tokens_per_second"})
-_OWN_FAMILIES = frozenset({"advantage", "check", "dead_groups", "eval", "fuzz", "ratings", "ratio", "system", "time"})
+_OWN_FAMILIES = frozenset(
+    {"advantage", "check", "dead_groups", "eval", "fuzz", "ratings", "ratio", "snapshot", "system", "time"}
+)
 
 
 def definition_of(name: str, options: Mapping[str, object] = _NO_OPTIONS) -> MetricDefinition:

@@ -269,6 +269,32 @@ RUN_ROWS: tuple[Row, ...] = (
         "What was free on the disk of the run's files when the step ended.",
     ),
     (
+        "system/write_ms",
+        "Saving",
+        "ms",
+        "How long the database took to commit what the run left with it; the longest commit since the step before.",
+    ),
+    (
+        "snapshot/size_gb",
+        "Snapshot size",
+        "GB",
+        "What the snapshot made after the step takes on the disk.",
+    ),
+    (
+        "snapshot/weights_change",
+        "Check: exported weights",
+        "",
+        "How much the weights in the snapshot differ from those in the snapshot before, as a share of their length, "
+        "measured on the first 1024 entries of each tensor. It must not be 0, or the export is not what was trained.",
+    ),
+    (
+        "snapshot/reload_error",
+        "Check: reloaded snapshot",
+        "",
+        "The largest difference of a token's log-probability between the model in training and its snapshot, loaded "
+        "again. It must be 0 but for rounding. Only models of up to 200 million weights are tried.",
+    ),
+    (
         "system/gpu_load_percent",
         "GPU load",
         "%",

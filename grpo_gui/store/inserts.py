@@ -83,6 +83,7 @@ class EventInserter:
             case SnapshotSaved():
                 self._require_run(event.run_id)
                 snapshot_writes.add_snapshot(self._connection, event)
+                self._add_points(event.run_id, event.step, event.measures)
             case SnapshotRemoved():
                 snapshot_writes.mark_removed(self._connection, event)
             case RunFailed():

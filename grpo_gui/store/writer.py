@@ -4,6 +4,7 @@ import logging
 import sqlite3
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -45,6 +46,7 @@ LIMIT_BYTES = 256 << 20
 CALL_TIMEOUT_S = 30.0
 OPEN_TIMEOUT_S = 600.0  # a migration with its copy may take minutes
 _BATCH = 256
+_COMMITS_KEPT = 1000  # times of the newest commits that nobody asked for
 
 
 class _FileGoneError(StoreError):
@@ -60,6 +62,7 @@ class StoreWriter(ShelfCalls):
         self._queue = EventQueue()
         self._problem: str | None = None
         self._congested = False
+        self._commits_ms: deque[float] = deque(maxlen=_COMMITS_KEPT)
         self._left_out = 0
         self._ready = False
         self._died = False
@@ -109,6 +112,11 @@ class StoreWriter(ShelfCalls):
             return None
         reason = self._problem or f"The disk with the database {self.path} is too slow."
         return f"{reason} Training waits until the samples in memory ({size >> 20} MB) are saved."
+
+    def write_ms(self) -> float | None:
+        """The longest commit since the last call, in milliseconds; None where there was none. Never waits."""
+        new = [self._commits_ms.popleft() for _ in range(len(self._commits_ms))]
+        return max(new, default=None)
 
     @property
     def problem(self) -> str | None:
@@ -301,7 +309,9 @@ class StoreWriter(ShelfCalls):
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             work()
+            start_s = time.perf_counter()
             self._connection.execute("COMMIT")
+            self._commits_ms.append(1000 * (time.perf_counter() - start_s))
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")

@@ -3,7 +3,7 @@
 import json
 
 from grpo_gui.diagnose.codec import finding_from_json, finding_to_json
-from grpo_gui.diagnose.engine import Diagnosis
+from grpo_gui.diagnose.engine import AFTER_STEP, Diagnosis
 from grpo_gui.diagnose.facts import RunFacts, facts_from_config
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.errors import BadInputError
@@ -34,7 +34,6 @@ class RunDiagnosis:
         self.run_id = run_id
         self.diagnosis = Diagnosis(RunFacts())
         self._taken_up = -1  # how often the run had been taken up again when it was read last
-        self._snapshots: set[int] = set()
         self._has_ended = False  # by an error that was fed
 
     def update(self, reader: StoreReader) -> tuple[Finding, ...]:
@@ -47,17 +46,14 @@ class RunDiagnosis:
         if taken_up != self._taken_up:
             self._begin_anew(reader)
             self._taken_up = taken_up
-        sizes = {one.step: one.size_bytes for one in reader.snapshots(self.run_id) if not one.superseded}
         changed: dict[str, Finding] = {}
         last = self.diagnosis.history.step
         for row in reader.diagnosis_steps(self.run_id, after_step=last - 1):
             if row.step == last and self.diagnosis.history.names():
-                self._feed_late(row)
+                found = self._feed_late(row)
             else:
-                changed |= {finding.detector: finding for finding in feed_stored(self.diagnosis, row)}
-            if row.step in sizes and row.step not in self._snapshots:
-                self._snapshots.add(row.step)
-                self.diagnosis.feed_values(row.step, _snapshot_values(sizes[row.step]))
+                found = feed_stored(self.diagnosis, row)
+            changed |= {finding.detector: finding for finding in found}
         changed |= {finding.detector: finding for finding in self._feed_ending(reader)}
         return tuple(changed.values())
 
@@ -75,19 +71,17 @@ class RunDiagnosis:
         if run is None:
             raise BadInputError(f"There is no run {self.run_id} in this database; `grpo-gui runs` lists them.")
         self.diagnosis = Diagnosis(facts_of_run(run))
-        self._snapshots = set()
         self._has_ended = False
 
-    def _feed_late(self, row: StoredStep) -> None:
-        """Feed the evaluation of the newest step, where it came after that step was read."""
+    def _feed_late(self, row: StoredStep) -> tuple[Finding, ...]:
+        """Feed what was measured after the newest step, where it came after that step was read."""
         history = self.diagnosis.history
         late = {
             name: value
             for name, value in row.metrics.items()
-            if name.startswith("eval/") and not history.is_fresh(name)
+            if name.startswith(AFTER_STEP) and not history.is_fresh(name)
         }
-        if late:
-            self.diagnosis.feed_evaluation(row.step, late)
+        return self.diagnosis.feed_after(row.step, late) if late else ()
 
 
 def diagnose_run(reader: StoreReader, run_id: int) -> Diagnosis:
@@ -103,9 +97,8 @@ def diagnose_run(reader: StoreReader, run_id: int) -> Diagnosis:
 
 def feed_stored(diagnosis: Diagnosis, row: StoredStep) -> tuple[Finding, ...]:
     """Feed one stored step; return the findings that changed by it."""
-    if not row.groups and all(name.startswith("eval/") for name in row.metrics):
-        diagnosis.feed_evaluation(row.step, row.metrics)
-        return ()
+    if not row.groups and all(name.startswith(AFTER_STEP) for name in row.metrics):
+        return diagnosis.feed_after(row.step, row.metrics)
     return diagnosis.feed_step(row.step, row.metrics, row.groups)
 
 
@@ -115,18 +108,14 @@ def feed_event(diagnosis: Diagnosis, event: Event) -> tuple[Finding, ...]:
         case StepCompleted():
             return diagnosis.feed_step(event.step, dict(event.metrics), event.groups)
         case EvalCompleted():
-            diagnosis.feed_evaluation(event.step, dict(event.metrics))
+            return diagnosis.feed_after(event.step, dict(event.metrics))
         case SnapshotSaved():
-            diagnosis.feed_values(event.step, _snapshot_values(event.size_bytes))
+            return diagnosis.feed_after(event.step, dict(event.measures))
         case RunFailed():
             return diagnosis.feed_failure(event.message)
         case _:
             pass
     return ()
-
-
-def _snapshot_values(size_bytes: int) -> dict[str, float]:
-    return {"system/snapshot_gb": size_bytes / 1e9}
 
 
 def finding_records(diagnosis: Diagnosis) -> tuple[FindingRecord, ...]:

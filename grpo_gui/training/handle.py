@@ -18,6 +18,9 @@ class EventSink(Protocol):
     def flush(self, timeout_s: float) -> bool:
         """Wait until all events so far are kept, so that a saved state never lies ahead of the record."""
 
+    def write_ms(self) -> float | None:
+        """Return how long the longest commit since the last call took; None where there was none. Never blocks."""
+
 
 class TrainerHandle(Protocol):
     """A trainer somewhere: in a thread, in a child process, in an outside engine."""

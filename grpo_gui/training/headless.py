@@ -60,6 +60,10 @@ class _WatchedSink:
         """Wait for the store's commit."""
         return self._writer.flush(timeout_s)
 
+    def write_ms(self) -> float | None:
+        """The store's longest commit since the last call."""
+        return self._writer.write_ms()
+
 
 def train_headless(
     config: TrainConfig,

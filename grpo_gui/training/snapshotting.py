@@ -1,6 +1,7 @@
 """When a trainer makes a snapshot, what it says of it, and which older ones it lets go."""
 
 import math
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grpo_gui import __version__
+from grpo_gui.errors import ModelError, SnapshotError
 from grpo_gui.events import Event, SnapshotRemoved, SnapshotSaved
 from grpo_gui.snapshots.folders import free_name
 from grpo_gui.snapshots.keeping import KeepRule, read_rule, set_pinned
@@ -16,6 +18,7 @@ from grpo_gui.snapshots.saving import save_snapshot
 from grpo_gui.snapshots.shelf import HELD_OUT, apply_rule, shelf_folder, snapshot_name, supersede_after, sweep
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.devices import versions
+from grpo_gui.training.export_checks import ExportChecks
 from grpo_gui.training.learner import Learner
 from grpo_gui.training.presets import run_name
 
@@ -39,6 +42,7 @@ class Snapshotter:
         self._best = -math.inf
         self._is_new_best = False
         self._branched_from: tuple[int, int] | None = None  # run and step
+        self._checks = ExportChecks()
         self._newest: Place | None = None  # of the newest snapshot, or of where the trainer began
         sweep(self._folder)
 
@@ -75,10 +79,11 @@ class Snapshotter:
         """Make a snapshot and let go what the keep-rule no longer keeps.
 
         Raises:
-            SnapshotError: it could not be written; the older ones are untouched.
+            SnapshotError: it could not be written, or not be loaded again; the older ones are untouched.
         """
         target = free_name(self._folder, snapshot_name(learner.step))
         saved = save_snapshot(target, self._manifest(learner, reason), learner.policy.save, state)
+        measures = self._checked(learner, target)
         self._newest = (learner.step, learner.optimizer_step)
         if reason == "hand":
             set_pinned(target, True)
@@ -94,6 +99,7 @@ class Snapshotter:
                 manifest.size_bytes,
                 saved.sha256,
                 tuple(self._metrics.items()),
+                (("snapshot/size_gb", manifest.size_bytes / 1e9), *measures.items()),
             )
         )
         for gone in apply_rule(self._folder, read_rule(self._folder, KeepRule(self._config.save_total_limit))):
@@ -118,6 +124,17 @@ class Snapshotter:
     def branch_from(self, parent: Manifest) -> None:
         """Note that the run takes over the weights of a snapshot of another run."""
         self._branched_from = (parent.run_id, parent.step)
+
+    def _checked(self, learner: Learner, target: Path) -> dict[str, float]:
+        """Measure whether a snapshot is the model in training; one that cannot be loaded is not kept."""
+        try:
+            return self._checks.measure(learner.policy, target)
+        except (ModelError, SnapshotError) as error:
+            shutil.rmtree(target, ignore_errors=True)
+            raise SnapshotError(
+                f"The snapshot {target.name} was written but could not be loaded again, so it is not kept; the run "
+                f"goes on. {error}"
+            ) from error
 
     def _manifest(self, learner: Learner, reason: str) -> Manifest:
         run_id, step = self._branched_from or (None, None)

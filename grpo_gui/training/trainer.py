@@ -36,7 +36,6 @@ from grpo_gui.training.devices import (
     is_out_of_memory,
     make_repeatable,
     out_of_memory_sentence,
-    system_metrics,
     versions,
 )
 from grpo_gui.training.evaluation import evaluate
@@ -310,7 +309,7 @@ class Trainer:
             groups = group_samples(finished.rollout, finished.last_update, learner.policy.tokenizer, sources)
         tokens = sum(len(ids) for ids in finished.rollout.read.completion_ids)
         total_s = clock.total_s()
-        metrics = finished.metrics | system_metrics(learner.policy.device) | machine_metrics(self._state_dir)
+        metrics = finished.metrics | machine_metrics(learner.policy.device, self._state_dir, self._sink)
         metrics |= {f"time/{part}": seconds for part, seconds in clock.parts.items()}
         metrics |= {"step_time": total_s, "tokens_per_second": tokens / total_s}
         if learner.step == 1:

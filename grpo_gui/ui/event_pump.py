@@ -91,3 +91,7 @@ class TeeSink:
     def flush(self, timeout_s: float) -> bool:
         """Wait until the store has committed all events so far; False when `timeout_s` was not enough."""
         return self._store.flush(timeout_s)
+
+    def write_ms(self) -> float | None:
+        """Return the store's longest commit since the last call."""
+        return self._store.write_ms()

@@ -4,6 +4,8 @@ from dataclasses import replace
 import pytest
 
 from grpo_gui.diagnose.dead_compute import dead_compute, wasted_tokens
+from grpo_gui.diagnose.engine import Diagnosis
+from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from tests.diagnose.runs import Group, group_of
 
@@ -66,3 +68,11 @@ def test_that_a_run_without_times_or_samples_says_so():
     assert "of work" not in meter.sentence
     assert dead_compute(History()).sentence.startswith("No samples")
     assert dead_compute(history_of([{"waste/tokens": 10.0}])).sentence.startswith("Every generated token")
+
+
+def test_that_ratings_of_earlier_groups_take_from_what_was_not_rated():
+    unrated, rated = group_of([None] * 4, lengths=[3] * 4), group_of([1, 0, 0, 0], lengths=[3] * 4)
+    diagnosis = Diagnosis(RunFacts())
+    diagnosis.feed_step(1, {"ratings/used": 2.0}, (unrated, unrated, unrated, rated))  # one of the two is of before
+    diagnosis.feed_step(2, {"ratings/used": 5.0}, (unrated, unrated))
+    assert diagnosis.history.values("waste/unrated").tolist() == [24, 0]

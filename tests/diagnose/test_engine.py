@@ -173,7 +173,7 @@ def test_that_evaluations_may_come_with_their_step_or_after_it():
         late = {name: value for name, value in metrics.items() if name.startswith("eval/")}
         apart.feed_step(step, {n: v for n, v in metrics.items() if n not in late}, messy_groups(step))
         if late:
-            apart.feed_evaluation(step, late)
+            apart.feed_after(step, late)
     assert strip(apart) == strip(together)
 
 

@@ -42,3 +42,19 @@ def test_that_trls_arguments_are_read_and_nonsense_is_unknown():
     assert (facts.num_generations, facts.steps, facts.beta, facts.bf16) == (16, 500, 0.0, True)
     odd = facts_from_config({"num_generations": "many", "rewards": ["exact"], "learning_rate": None, "beta": True})
     assert (odd.num_generations, odd.sources, odd.learning_rate, odd.beta) == (None, (), None, None)
+
+
+HUMAN = RewardSpec("people", "human")
+
+
+def test_that_a_run_with_ratings_of_people_is_known_by_its_rewards():
+    rated, both = (
+        facts_of(TrainConfig(rewards=(HUMAN,))),
+        facts_of(TrainConfig(rewards=(HUMAN, *TrainConfig().rewards))),
+    )
+    assert (rated.late_rewards, rated.only_people_judge) == (True, True)
+    assert (both.late_rewards, both.only_people_judge) == (True, False)
+    assert both.auxiliary_sources is None
+    alone = facts_of(TrainConfig())
+    assert (alone.late_rewards, alone.only_people_judge) == (False, False)
+    assert not RunFacts().only_people_judge

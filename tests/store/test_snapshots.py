@@ -168,3 +168,10 @@ def test_that_the_fixture_of_schema_2_has_its_snapshot_and_its_rating(tmp_path):
     ((_, rating),) = ask(writer, lambda reader: reader.pair_ratings(PairRef(1, snapshot.id, None)))
     assert (rating.first_text, rating.choice) == ("9.9", "first")
     writer.close()
+
+
+def test_that_what_was_measured_of_a_snapshot_is_a_series_of_its_run(writer, run_id):
+    writer.emit(saved(run_id, 10, measures=(("snapshot/size_gb", 0.25), ("snapshot/reload_error", 0.0))))
+    points = ask(writer, lambda reader: reader.points(run_id, "snapshot/size_gb"))
+    assert (points.steps.tolist(), points.values.tolist()) == ([10], [0.25])
+    assert "snapshot/reload_error" in ask(writer, lambda reader: reader.series_names(run_id))

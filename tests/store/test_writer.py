@@ -352,3 +352,15 @@ def test_that_a_process_is_known_by_its_start_time_too():
             os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
             assert not is_alive(child.pid, started_s)  # ended, not yet collected by its parent
     assert not is_alive(child.pid, started_s)
+
+
+def test_that_the_longest_commit_is_told_once(writer):
+    run_id = writer.create_run(new_run())
+    writer.write_ms()
+    assert writer.write_ms() is None
+    writer.emit(step(run_id, 1))
+    assert writer.flush()
+    longest = writer.write_ms()
+    assert longest is not None
+    assert 0 < longest < 60_000
+    assert writer.write_ms() is None

@@ -111,6 +111,9 @@ class Sink:
     def flush(self, timeout_s: float) -> bool:
         return True
 
+    def write_ms(self) -> float | None:
+        return None
+
     def of(self, kind: type[E]) -> list[E]:
         return [event for event in self.events if isinstance(event, kind)]
 

@@ -65,6 +65,9 @@ class HandingOver:
     def flush(self, timeout_s: float) -> bool:
         return self.writer.flush(timeout_s)
 
+    def write_ms(self) -> float | None:
+        return self.writer.write_ms()
+
 
 def hand_over_a_run(writer: StoreWriter, database: Path, config: TrainConfig) -> int:
     run_id = writer.create_run(NewRun("test", config.task, config_to_json(config), config.seed, config.device))

@@ -41,6 +41,12 @@ class Recorder:
     def congestion(self):
         return None
 
+    def flush(self, timeout_s):
+        return self.writer.flush(timeout_s)
+
+    def write_ms(self):
+        return self.writer.write_ms()
+
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, tiny_model):

@@ -5,11 +5,10 @@ import pytest
 from grpo_gui.diagnose.engine import Diagnosis
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.errors import TrainingError
-from grpo_gui.events import StepCompleted
 from grpo_gui.training.config import RewardSpec
 from grpo_gui.training.first_step import first_step_metrics
 from grpo_gui.training.trainer import Trainer
-from tests.training.fakes import tiny_config, tiny_learner
+from tests.training.fakes import Sink, tiny_config, tiny_learner
 
 
 def never():
@@ -69,15 +68,8 @@ def test_that_a_reward_that_fails_on_nonsense_ends_no_run(tiny_model, monkeypatc
 
 
 def test_that_only_the_first_step_of_a_run_is_tried(tiny_model, tmp_path):
-    events = []
-
-    class Sink:
-        emit = staticmethod(events.append)
-
-        def congestion(self):
-            return None
-
-    Trainer(tiny_config(tiny_model, steps=2), 1, Sink(), queue.SimpleQueue(), tmp_path).run()
-    first, second = (dict(event.metrics) for event in events if isinstance(event, StepCompleted))
+    sink = Sink()
+    Trainer(tiny_config(tiny_model, steps=2), 1, sink, queue.SimpleQueue(), tmp_path).run()
+    first, second = sink.steps
     assert "fuzz/real_median" in first
     assert "fuzz/real_median" not in second

@@ -46,6 +46,9 @@ class RatedWriter:
     def flush(self, timeout_s):
         return self._writer.flush(timeout_s)
 
+    def write_ms(self):
+        return self._writer.write_ms()
+
 
 def train(config: TrainConfig, path, folder, react, **run):
     writer, commands = StoreWriter.open(path), queue.SimpleQueue()

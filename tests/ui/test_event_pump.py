@@ -66,6 +66,9 @@ class Store:
     def flush(self, timeout_s):
         return timeout_s > 1
 
+    def write_ms(self):
+        return 7.0
+
 
 def test_that_the_tee_hands_each_event_to_store_and_window_and_asks_the_store_about_waiting():
     store, shown = Store(), []
@@ -75,3 +78,4 @@ def test_that_the_tee_hands_each_event_to_store_and_window_and_asks_the_store_ab
     assert store.kept == shown == [event]
     assert sink.congestion() == "The disk is full."
     assert (sink.flush(2.0), sink.flush(0.5)) == (True, False)
+    assert sink.write_ms() == 7.0

@@ -29,8 +29,9 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     h0 is the median of the first 20. Falling: Mann-Kendall over 40 steps with p < 1e-3, now (mean of 5) below
     .75 h0, and along its line (in logarithms, since it decays) below .1 h0 in less than 120 steps. Gone: below .1 h0.
     No alarm while the reward rises (p < .01) so fast that it reaches its ceiling before twice that time: then the
-    model is getting sure because it is right. Source: facts of the project, C15, with the last rule added because
-    each quickly learned task would raise an alarm.
+    model is getting sure because it is right. Where only people judge there is no such curve, and only what is gone is
+    an alarm. Source: facts of the project, C15, with the last two rules added because each quickly learned task would
+    raise an alarm.
     """
     values = history.tail("entropy", WINDOW)
     if len(values) < WINDOW:
@@ -45,7 +46,7 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
         return Reading(False, share, FALLEN)
     arrives = _reward_arrives(history, facts)
     return Reading(
-        alarm=arrives > PATIENCE * max(left, WINDOW / 2),
+        alarm=arrives > PATIENCE * max(left, WINDOW / 2) and not (left > 0 and facts.only_people_judge),
         value=share,
         threshold=GONE if left == 0 else FALLEN,
         severity=Severity.SEVERE if left == 0 else Severity.WARNING,

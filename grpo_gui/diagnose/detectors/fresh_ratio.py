@@ -13,10 +13,8 @@ HALF = 2e-2
 def check(history: History, facts: RunFacts) -> Reading | Missing:
     """Largest |ratio - 1| at the first inner update of fresh samples > 1e-3 (fp32) or > 2e-2 (bf16).
 
-    Runs with late ratings train on older samples as well and are left out. Source: facts of the project, A1.
+    Late ratings, which train on older samples, have no part in the measure. Source: facts of the project, A1.
     """
-    if facts.late_rewards:
-        return Missing.NOT_RECORDED
     gap = float(history.tail("check/first_ratio", 1)[0])
     threshold = HALF if facts.bf16 else EXACT
     return Reading(gap > threshold, gap, threshold, Severity.SEVERE)

@@ -15,9 +15,10 @@ SNAPSHOTS = 2.0
 def check(history: History, _facts: RunFacts) -> Reading | Missing:
     """Free disk below two snapshots; or the 99th percentile of the last 100 database writes > 100 ms.
 
-    `system/disk_free_gb`, `system/snapshot_gb` and `system/write_ms` (one commit). Source: facts of the project, F.
+    `system/disk_free_gb`, `snapshot/size_gb` and `system/write_ms` (the longest commit since the step before).
+    Source: facts of the project, F.
     """
-    free, size = history.tail("system/disk_free_gb", 1), history.tail("system/snapshot_gb", 1)
+    free, size = history.tail("system/disk_free_gb", 1), history.tail("snapshot/size_gb", 1)
     if size.size and float(free[0]) < SNAPSHOTS * float(size[0]):
         return Reading(True, float(free[0]), SNAPSHOTS * float(size[0]), Severity.SEVERE, subject="full")
     writes = history.tail("system/write_ms", WINDOW)

@@ -12,9 +12,11 @@ THRESHOLD = 8.0
 def check(history: History, facts: RunFacts) -> Reading | Missing:
     """Mean of the last 20 steps of (sum |A|)^2 / sum A^2 < 8: the number of answers that count in an update.
 
-    A run that samples fewer than 16 answers a step was made that way and is left alone. Source: facts of the
-    project, B13 (the participation ratio).
+    A run that samples fewer than 16 answers a step, or where only people judge, was made that way and is left alone.
+    Source: facts of the project, B13 (the participation ratio).
     """
+    if facts.only_people_judge:
+        return Missing.BY_CONSTRUCTION
     if (facts.num_generations or 8) * (facts.prompts_per_step or 8) < 2 * THRESHOLD:
         return Missing.BY_CONSTRUCTION
     values = history.tail("samples/effective_batch", STEPS)

@@ -12,16 +12,22 @@ LOGITS = 1e-5
 def check(history: History, _facts: RunFacts) -> Reading | Missing:
     """Exported weights equal those of the export before although updates ran, or a reload differs by > 1e-5 in logits.
 
-    `snapshot/weights_change` is the relative change since the last export, `snapshot/reload_error` the largest
-    difference of the logits after reloading. Source: facts of the project, A6.
+    `snapshot/weights_change` is the relative change since the last export, missing for the first and where nothing was
+    trained in between; `snapshot/reload_error` the largest difference of the logits (as log-probabilities) after
+    reloading, missing for large models. Source: facts of the project, A6.
     """
-    change = float(history.tail("snapshot/weights_change", 1)[0])
+    change, error = _newest(history, "snapshot/weights_change"), _newest(history, "snapshot/reload_error")
     if change == 0.0:
         return Reading(True, 0.0, 0.0, Severity.SEVERE, subject="same")
-    error = history.tail("snapshot/reload_error", 1)
-    if error.size and float(error[0]) > LOGITS:
-        return Reading(True, float(error[0]), LOGITS, Severity.SEVERE, subject="reload")
-    return Reading(False, change, 0.0)
+    if error is not None and error > LOGITS:
+        return Reading(True, error, LOGITS, Severity.SEVERE, subject="reload")
+    if change is None and error is None:
+        return Missing.NOT_RECORDED
+    return Reading(False, 0.0 if change is None else change, 0.0)
+
+
+def _newest(history: History, name: str) -> float | None:
+    return float(history.tail(name, 1)[0]) if history.is_fresh(name) else None
 
 
 def words(reading: Reading, _facts: RunFacts) -> Words:
@@ -40,7 +46,7 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
 DETECTOR = Detector(
     name="stale_export",
     title="Export is stale",
-    needs=("snapshot/weights_change",),
+    needs=("snapshot/size_gb",),
     check=check,
     words=words,
     hold=1,

@@ -64,3 +64,9 @@ def test_that_dead_groups_are_the_samples_that_show_it():
     groups = (group_of([1, 0]), group_of([0, 0], index=1))
     watched = watch(DETECTOR, steps=24, groups=lambda step: groups, frac_reward_zero_std=0.5)
     assert [(ref.step, ref.group) for ref in watched.first[1].evidence] == [(step, 1) for step in (24, 23, 22, 21, 20)]
+
+
+def test_that_groups_that_nobody_has_rated_yet_are_not_dead():
+    unrated, dead = group_of([None] * 4), group_of([0] * 4)
+    assert watch(DETECTOR, steps=40, groups=lambda step: (unrated,) * 8).names == []
+    assert watch(DETECTOR, steps=40, groups=lambda step: (unrated, dead)).names == ["dead_groups"]

@@ -48,3 +48,10 @@ def test_that_a_low_temperature_is_what_to_change():
 
 def test_that_forty_steps_are_needed():
     assert watch(DETECTOR, steps=39, entropy=1.0).reading("entropy_falls") is Missing.NOT_ENOUGH
+
+
+def test_that_where_only_people_judge_what_is_gone_is_found_and_what_falls_is_not():
+    rated = RunFacts(sources=(("human", "human", 1.0),), temperature=1.0, epsilon_high=0.2)
+    step, finding = watch(DETECTOR, steps=200, facts=rated, entropy=decay(0.02)).first
+    assert (step, finding.severity) == (132, Severity.SEVERE)
+    assert watch(DETECTOR, steps=110, facts=rated, entropy=decay(0.02)).names == []

@@ -16,6 +16,5 @@ def test_that_bfloat16_may_round():
     assert watch(DETECTOR, steps=3, check__first_ratio=1e-6).names == []
 
 
-def test_that_late_ratings_and_other_trainers_are_left_alone():
-    assert watch(DETECTOR, steps=3, facts=RunFacts(late_rewards=True), **NAMES).names == []
+def test_that_other_trainers_are_left_alone():
     assert watch(DETECTOR, steps=3, reward=1.0).reading("fresh_ratio") is Missing.NOT_RECORDED

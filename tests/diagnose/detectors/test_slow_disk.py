@@ -4,9 +4,9 @@ from tests.diagnose.runs import watch
 
 
 def test_that_less_than_two_snapshots_are_found():
-    watched = watch(DETECTOR, steps=10, system__disk_free_gb=1.0, system__snapshot_gb=0.6)
+    watched = watch(DETECTOR, steps=10, system__disk_free_gb=1.0, snapshot__size_gb=0.6)
     assert "nearly full" in watched.first[1].headline
-    assert watch(DETECTOR, steps=10, system__disk_free_gb=2.0, system__snapshot_gb=0.6).names == []
+    assert watch(DETECTOR, steps=10, system__disk_free_gb=2.0, snapshot__size_gb=0.6).names == []
 
 
 def test_that_slow_writes_are_found():

@@ -22,3 +22,9 @@ def test_that_a_run_made_small_is_left_alone():
     facts = RunFacts(num_generations=2, prompts_per_step=4)
     watched = watch(DETECTOR, steps=30, facts=facts, groups=lambda step: (group_of([1, 0]),))
     assert watched.reading("small_batch") is Missing.BY_CONSTRUCTION
+
+
+def test_that_a_run_in_which_only_people_judge_is_left_alone():
+    facts = RunFacts(sources=(("human", "human", 1.0),))
+    watched = watch(DETECTOR, steps=30, facts=facts, groups=lambda step: (LIVE, group_of([None] * 8)))
+    assert watched.reading("small_batch") is Missing.BY_CONSTRUCTION
