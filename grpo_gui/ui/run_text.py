@@ -5,6 +5,7 @@ from datetime import datetime
 from grpo_gui.events import RunStatus
 from grpo_gui.store.records import RunRecord
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 PILL_KINDS = {
     RunStatus.WARMING_UP: "plain",
     RunStatus.RUNNING: "good",
@@ -29,10 +30,13 @@ def run_detail(run: RunRecord) -> str:
 
 
 def start_time(seconds: float, now_s: float | None = None) -> str:
-    """Return the local time; with the date when that is not today."""
+    """Return the local time of today, `26 Nov 14:02` of this year, `26 Nov 2025` of another one."""
     moment = datetime.fromtimestamp(seconds)
     today = datetime.now() if now_s is None else datetime.fromtimestamp(now_s)
-    return moment.strftime("%H:%M" if moment.date() == today.date() else "%Y-%m-%d %H:%M")
+    day = f"{moment.day} {_MONTHS[moment.month - 1]}"
+    if moment.year != today.year:
+        return f"{day} {moment.year}"
+    return moment.strftime("%H:%M" if moment.date() == today.date() else f"{day} %H:%M")
 
 
 def is_continuable(run: RunRecord | None, steps: int) -> bool:

@@ -17,6 +17,7 @@ from grpo_gui.ui.models.completion_columns import (
 )
 from grpo_gui.ui.models.completion_filters import SORTS_OF
 from grpo_gui.ui.models.completion_pager import CompletionPager, GroupItem, Item, Page, Source
+from grpo_gui.ui.models.headings import sorted_name
 from grpo_gui.ui.models.visible_text import paragraph
 
 Index = QModelIndex | QPersistentModelIndex
@@ -47,6 +48,7 @@ class CompletionsModel(QAbstractItemModel):
         self._first_serial = 0
         self._grouped = True
         self._reward_bounds = (0.0, 1.0)
+        self._sorted: tuple[Column, bool] | None = None  # and whether it falls
         self.pager = CompletionPager(source, self)
         self.pager.first.connect(self._start)
         self.pager.following.connect(self._append)
@@ -70,6 +72,11 @@ class CompletionsModel(QAbstractItemModel):
             self.pager.restart(None, grouped=grouped)
             self._replace([], grouped)
         self.pager.restart(query, grouped=grouped)
+
+    def mark_sorted(self, column: Column, *, falling: bool) -> None:
+        """Mark in the header the column that the query sorts by."""
+        self._sorted = column, falling
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(Column) - 1)
 
     def add_newer(self) -> None:
         """Put what the run produced since at the top. Only for the order "newest"."""
@@ -192,7 +199,8 @@ class CompletionsModel(QAbstractItemModel):
             return None
         column = Column(section)
         if role == Qt.ItemDataRole.DisplayRole:
-            return HEADERS[column]
+            falling = self._sorted[1] if self._sorted is not None and self._sorted[0] is column else None
+            return sorted_name(HEADERS[column], falling)
         if role == Qt.ItemDataRole.ToolTipRole:
             return f"{DEFINITIONS[column]}{' Click to sort.' if column in SORTS_OF else ''}"
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 from enum import IntEnum
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -111,12 +112,12 @@ class RunsTableModel(QAbstractTableModel):
         """The row of a run, -1 when it is not listed."""
         return next((place for place, row in enumerate(self._rows) if row.id == run_id), -1)
 
-    def order_by(self, column: Column) -> tuple[Column, bool]:
-        """Sort by a column; the same column again turns the order round. Returns it, True for falling."""
+    def order_by(self, column: Column) -> None:
+        """Sort by a column; the same column again turns the order round."""
         falling = not self._order[1] if self._order[0] is column else column not in (Column.RUN, Column.TASK)
         self._order = column, falling
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(Column) - 1)
         self.set_rows(list(self._rows))
-        return self._order
 
     def rowCount(self, parent: Index = _ROOT) -> int:
         """Rows of the table."""
@@ -128,7 +129,7 @@ class RunsTableModel(QAbstractTableModel):
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Names of the columns with their definitions."""
-        return heading(section, orientation, role, HEADERS, _TIPS, _alignment)
+        return heading(section, orientation, role, HEADERS, _TIPS, _alignment, self._order)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """One cell."""
@@ -244,5 +245,7 @@ def _tooltip(row: RunRow, column: Column) -> str:
             return f"{_TOOLTIPS[column]} Written by {run.program}."
         case Column.TASK | Column.TAGS:
             return cell_text(row, column) or _TOOLTIPS[column]
+        case Column.STARTED:
+            return f"{_TOOLTIPS[column]} {datetime.fromtimestamp(run.created_s):%Y-%m-%d %H:%M:%S}"
         case _:
             return _TOOLTIPS[column]

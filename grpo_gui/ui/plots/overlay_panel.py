@@ -36,6 +36,7 @@ _REDRAW_MS = 50  # one plot a tick
 _HEADER_MS = 40
 _TWO_COLUMNS = 700  # pixels from which more than two plots stand in two columns
 _WITH_WORDS = 940
+_WITH_NAMES = 690  # of the buttons at the right
 
 _AXIS_TIPS = {
     AxisKind.STEP: "One step is one rollout with all its inner updates.",
@@ -165,11 +166,11 @@ class OverlayPanel(QWidget):
         self.export = button("Export", "export", tooltip="Write curves, plots, a report or the whole run to files.")
         self.export_menu = QMenu(self.export)
         self.export.setMenu(self.export_menu)
-        self._words = (label("Axis", "label"), label("Smoothing", "label"))
+        self._words = (label("Compare", "cardtitle"), label("Axis", "label"), label("Smoothing", "label"))
         bar = QHBoxLayout()
         bar.setSpacing(tokens.GAP)
-        bar.addWidget(label("Compare", "cardtitle"))
-        for widget in (self._words[0], self.axis_choice, self._words[1], self.smoothing_box, self.bands):
+        title, axis, smoothing = self._words
+        for widget in (title, axis, self.axis_choice, smoothing, self.smoothing_box, self.bands):
             bar.addWidget(widget)
         bar.addWidget(self.place, 1)
         for widget in (self.follow, self.plots, self.export):
@@ -300,8 +301,10 @@ class OverlayPanel(QWidget):
         wide = self.width() >= theme.px(_WITH_WORDS)
         for word in self._words:
             word.setVisible(wide)
+        self.bands.setText("Seeds as bands" if wide else "Seeds")
+        with_names = self.width() >= theme.px(_WITH_NAMES)
         for widget, text in ((self.plots, "Plots"), (self.export, "Export"), (self.follow, "All")):
-            _name(widget, text if wide else "")
+            _name(widget, text if with_names else "")
         self._place()
 
 

@@ -40,7 +40,6 @@ class CompletionsView(QWidget):
         self.list = CompletionList(workspace)
         self.detail = CompletionDetail()
         self.no_run = EmptyState("No run is selected, so there are no completions.", "Set up a run")
-        self.no_run.sentence.setMinimumWidth(theme.px(320))
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._pages = QStackedWidget()
         self._lay_out()
@@ -115,11 +114,10 @@ class CompletionsView(QWidget):
 
     def _restarted(self) -> None:
         """Keep the chosen completion, or choose the first one, so that the detail is never empty without need."""
-        ref = self.detail.ref or self._wanted
-        if ref is None:
+        if self._wanted is None:
             self.list.table.step(1)
         else:
-            self.list.table.mark(self.list.model.index_of(ref))
+            self.list.table.mark(self.list.model.index_of(self._wanted))
 
     def _chosen(self, row: CompletionRow) -> None:
         if self._group is not None and self._group.ref == row.ref.group:

@@ -57,7 +57,6 @@ class RouterView(QWidget):
         )
         self.notice = ElidedLabel("", "warn")
         self.empty = EmptyState(_EMPTY, "Begin with the built-in experts")
-        self.empty.sentence.setMinimumWidth(theme.px(320))
         self._lay_out()
         self._connect()
 

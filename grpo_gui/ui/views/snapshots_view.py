@@ -50,7 +50,6 @@ class SnapshotsView(QWidget):
         self.compare = ComparePanel(self.comparison)
         self.tabs = SegmentedControl([(_LEFT, "Snapshots"), (_RIGHT, "Compare")], _LEFT, "Shown")
         self.empty = EmptyState(_NO_RUN, "Set up a run")
-        self.empty.sentence.setMinimumWidth(theme.px(320))
         self._lay_out()
         self._connect()
         self._select(workspace.run)

@@ -259,7 +259,5 @@ class TrainView(QWidget):
         self.plots.show_step(step)
 
     def _open_among_completions(self, ref: CompletionRef) -> None:
-        self._workspace.view_requested.emit(
-            "completions"
-        )  # made at its first use, it listens from then on
+        self._workspace.view_requested.emit("completions")  # made at its first use, it listens from then on
         self._workspace.completion_selected.emit(ref)

@@ -70,7 +70,8 @@ class CardHeader(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Title, value and buttons always stay."""
-        return QSize(self._width_of([self.title, self.value, *self._extra]), theme.px(tokens.CARD_HEADER_HEIGHT))
+        extra = sum(widget.minimumSizeHint().width() + self._row.spacing() for widget in self._extra)
+        return QSize(self._width_of([self.title, self.value]) + extra, theme.px(tokens.CARD_HEADER_HEIGHT))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Drop or bring back the hint and the legend."""

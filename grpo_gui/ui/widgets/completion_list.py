@@ -51,7 +51,6 @@ class CompletionList(QFrame):
         self.notice = LiveNotice(self)
         self.pill = button("", "up", tooltip="Read the list anew, with the steps done since.")
         self.no_match = EmptyState(_NO_MATCH, "Remove all filters")
-        self.no_match.sentence.setMinimumWidth(theme.px(320))
         self.message = label("", "lead", wrap=True)
         self._pages = QStackedWidget()
         self._keys = ElidedLabel(_KEYS, look="hint")
@@ -197,7 +196,6 @@ class CompletionList(QFrame):
 
     def _sort_by(self, column: Column) -> None:
         self.set_query(replace(self._query, sort=next_sort(column, self._query.sort)))
-        self.table.show_sort(self._query.sort)  # Qt marks whatever column was clicked
 
     def _restart(self) -> None:
         self._counts = None

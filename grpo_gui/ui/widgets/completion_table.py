@@ -87,8 +87,7 @@ class CompletionTable(QTreeView):
     def show_sort(self, sort: str) -> None:
         """Mark the column that the list is sorted by; it stays where others make way."""
         self._kept = sorted_by(sort)
-        order = Qt.SortOrder.AscendingOrder if sort in RISING else Qt.SortOrder.DescendingOrder
-        self.header().setSortIndicator(self._kept, order)
+        self._model.mark_sorted(self._kept, falling=sort not in RISING)
         self._apply_columns()
 
     def step(self, rows: int) -> None:
@@ -176,7 +175,6 @@ class CompletionTable(QTreeView):
         header = self.header()
         header.setSectionsMovable(False)
         header.setSectionsClickable(True)
-        header.setSortIndicatorShown(True)
         header.sectionClicked.connect(lambda section: self.sort_asked.emit(Column(section)))
         header.setMinimumSectionSize(theme.px(20))
         header.setStretchLastSection(False)

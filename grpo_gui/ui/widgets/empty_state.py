@@ -3,8 +3,12 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from grpo_gui.ui import theme
 from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.labels import label
+
+_LEAST_WIDTH = 360
+_MOST_WIDTH = 420
 
 
 class EmptyState(QWidget):
@@ -19,7 +23,8 @@ class EmptyState(QWidget):
         column.setSpacing(12)
         self.sentence = label(sentence, "lead", wrap=True)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.sentence.setMaximumWidth(420)
+        self.sentence.setMinimumWidth(theme.px(_LEAST_WIDTH))  # Qt would break it into a narrow column
+        self.sentence.setMaximumWidth(theme.px(_MOST_WIDTH))
         self.action = button(action, primary=True)
         self.action.clicked.connect(self.clicked)
         column.addWidget(self.sentence)

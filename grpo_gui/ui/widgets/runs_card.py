@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QPushButton
 
 from grpo_gui.ui import icons, theme
@@ -12,11 +11,12 @@ from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.job_strip import JobStrip
 from grpo_gui.ui.widgets.labels import hline, label
+from grpo_gui.ui.widgets.overflow_row import OverflowRow
 from grpo_gui.ui.widgets.runs_table import RunsTable
 from grpo_gui.ui.widgets.search_field import SearchField
 
-_WITH_WORDS = 1200  # pixels of width from which the buttons carry their names
 _SEARCH_MS = 150
+_SEARCH_WIDTH = 230  # at least
 _ARCHIVE = "archive"  # among the states
 
 _BUTTONS = (
@@ -100,27 +100,18 @@ class RunsCard(Card):
             one_only = name in ("open", "note", "rename")
             self.buttons[name].setEnabled(len(selected) == 1 if one_only else bool(selected))
         archived = bool(selected) and all(row.run.archived for row in selected)
-        if self.buttons["archive"].text():
-            self.buttons["archive"].setText(_archive_word(archived))
+        self.buttons["archive"].setText(_archive_word(archived))
 
     def focus_search(self) -> None:
         """Put the cursor into the search field."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.search.selectAll()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Drop the names of the buttons where it is narrow."""
-        super().resizeEvent(event)
-        wide = self.width() >= theme.px(_WITH_WORDS)
-        for name, text, _, __ in _BUTTONS:
-            self.buttons[name].setText(text if wide else "")
-        self.show_selection()
-
     def open_menu(self, position: QPoint) -> QMenu:
         """The menu of the selected runs, opened at a place of the table."""
         menu = QMenu(self)
-        for name, text, icon, _ in _BUTTONS:
-            action = menu.addAction(icons.icon(icon), self.buttons[name].text() or text)
+        for name, _, icon, _ in _BUTTONS:
+            action = menu.addAction(icons.icon(icon), self.buttons[name].text())
             action.setEnabled(self.buttons[name].isEnabled())
             action.triggered.connect(lambda _=False, chosen=name: self.asked.emit(chosen))
         menu.aboutToHide.connect(menu.deleteLater)
@@ -136,14 +127,13 @@ class RunsCard(Card):
         bar = QHBoxLayout()
         bar.setContentsMargins(12, 8, 12, 8)
         bar.setSpacing(8)
+        self.search.setMinimumWidth(theme.px(_SEARCH_WIDTH))
         bar.addWidget(self.search, 2)
         for widget in (self.states, self.tasks, self.import_, self.bin):
             bar.addWidget(widget)
         bar.addWidget(self.count)
         bar.addStretch(1)
-        for name, text, _, __ in _BUTTONS:
-            self.buttons[name].setAccessibleName(text)
-            bar.addWidget(self.buttons[name])
+        bar.addWidget(OverflowRow(list(self.buttons.values())))
         self.body.setSpacing(0)
         self.body.addLayout(bar)
         self.body.addWidget(self.strip)
@@ -184,7 +174,7 @@ def _choice(name: str, everything: str) -> QComboBox:
     result = QComboBox()
     result.setAccessibleName(name)
     result.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    result.setMinimumContentsLength(9)
+    result.setMinimumContentsLength(7)
     result.addItem(everything, "")
     return result
 

@@ -36,6 +36,7 @@ class RunsDifference(QWidget):
         self.table.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
+        self.table.setTextElideMode(Qt.TextElideMode.ElideMiddle)  # the end of a dotted name says most
         self.table.verticalHeader().hide()
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.table.horizontalHeader().setSectionsClickable(False)
@@ -102,11 +103,14 @@ class RunsDifference(QWidget):
         bar = theme.px(10) if len(self._titles) > 2 else 0
         self.table.setFixedHeight(head + bar + min(rows, _MOST_ROWS) * theme.px(tokens.ROW_DETAIL))
         header = self.table.horizontalHeader()
-        few = len(self._titles) <= 2
+        few = len(self._titles) <= 2  # then the names, which may be long dotted ones, get what the values leave
         for place in range(self.table.columnCount()):
-            mode = QHeaderView.ResizeMode.Stretch if few else QHeaderView.ResizeMode.Fixed
-            header.setSectionResizeMode(place, mode)
-            self.table.setColumnWidth(place, theme.px(_VALUE_WIDTH if place else _NAME_WIDTH))
+            stretches = few and place == 0
+            header.setSectionResizeMode(
+                place, QHeaderView.ResizeMode.Stretch if stretches else QHeaderView.ResizeMode.Fixed
+            )
+            if not stretches:
+                self.table.setColumnWidth(place, theme.px(_VALUE_WIDTH if place else _NAME_WIDTH))
 
     def _sentence(self) -> str:
         if not self._titles:

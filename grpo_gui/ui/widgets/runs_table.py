@@ -24,16 +24,16 @@ Index = QModelIndex | QPersistentModelIndex
 _COLUMNS = Columns(
     widths={
         Column.OVERLAY: 58,
-        Column.STATE: 104,
+        Column.STATE: 116,
         Column.TASK: 104,
         Column.ORIGIN: 100,
         Column.STEPS: 88,
         Column.REWARD: 62,
         Column.HELD_OUT: 70,
         Column.CURVE: 132,
-        Column.KL: 58,
+        Column.KL: 68,
         Column.TIME: 92,
-        Column.STARTED: 124,
+        Column.STARTED: 112,
         Column.TAGS: 120,
     },
     stretched=(Column.RUN,),
@@ -62,8 +62,6 @@ class RunsTable(PlainTable):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         header = self.horizontalHeader()
         header.setSectionsClickable(True)
-        header.setSortIndicatorShown(True)
-        header.setSortIndicator(Column.STARTED, Qt.SortOrder.DescendingOrder)
         header.sectionClicked.connect(self._sort)
         self.setItemDelegate(CellDelegate(self, LOOK_ROLE, Column.RUN))
         self.setItemDelegateForColumn(Column.OVERLAY, _OverlayDelegate(self))
@@ -127,9 +125,7 @@ class RunsTable(PlainTable):
 
     def _sort(self, section: int) -> None:
         chosen = {row.id for row in self.selected}
-        column, falling = self.runs.order_by(Column(section))
-        order = Qt.SortOrder.DescendingOrder if falling else Qt.SortOrder.AscendingOrder
-        self.horizontalHeader().setSortIndicator(column, order)
+        self.runs.order_by(Column(section))
         self.select(chosen)
 
     def _open(self, index: QModelIndex) -> None:

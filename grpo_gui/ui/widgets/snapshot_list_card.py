@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout
 
 from grpo_gui.ui import icons, theme
@@ -13,10 +12,9 @@ from grpo_gui.ui.models.snapshot_table_model import size_text
 from grpo_gui.ui.widgets.buttons import button, link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label
+from grpo_gui.ui.widgets.overflow_row import OverflowRow
 from grpo_gui.ui.widgets.snapshot_actions import SnapshotActions
 from grpo_gui.ui.widgets.snapshot_table import SnapshotTable
-
-_WITH_WORDS = 680  # pixels of width from which the buttons carry their names
 
 _BUTTONS = (
     ("resume", "Resume", "play", "Go on with this run from the snapshot."),
@@ -24,7 +22,7 @@ _BUTTONS = (
     ("export", "Export", "export", "Write a folder that transformers and other tools load."),
     ("pin", "Pin", "pin", "Keep it whatever the rule says (P)."),
     ("folder", "Folder", "folder", "Show the snapshot's files."),
-    ("delete", "", "trash", "Move the snapshot to the trash (Delete)."),
+    ("delete", "Delete", "trash", "Move the snapshot to the trash (Delete)."),
 )
 
 
@@ -89,11 +87,6 @@ class SnapshotListCard(Card):
         for widget in (self.rule, self.change, self.next):
             widget.setVisible(not sentence)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Drop the names of the buttons where it is narrow."""
-        super().resizeEvent(event)
-        self._name_buttons()
-
     def _act(self, name: str) -> None:
         row = self.table.current_row
         if row is None or not self.buttons[name].isEnabled():
@@ -120,24 +113,17 @@ class SnapshotListCard(Card):
                 lambda _=False, chosen=mark: self.table.marked.emit(chosen)
             )
         menu.addSeparator()
-        for name, text, icon, _ in _BUTTONS:
-            action = menu.addAction(self.buttons[name].text() or text or "Move to trash")
+        for name, _, icon, _ in _BUTTONS:
+            action = menu.addAction(self.buttons[name].text())
             action.setIcon(icons.icon(icon))
             action.setEnabled(self.buttons[name].isEnabled())
             action.triggered.connect(lambda _=False, chosen=name: self._act(chosen))
         menu.exec(position)
         menu.deleteLater()
 
-    def _name_buttons(self) -> None:
-        wide = self.width() >= theme.px(_WITH_WORDS)
-        for name, text, _, __ in _BUTTONS:
-            self.buttons[name].setText(text if wide else "")
-        self._name_pin(self.table.current_row)
-
     def _name_pin(self, row: SnapshotRow | None) -> None:
         pinned = row is not None and row.pinned
-        if self.buttons["pin"].text():
-            self.buttons["pin"].setText("Unpin" if pinned else "Pin")
+        self.buttons["pin"].setText("Unpin" if pinned else "Pin")
         self.buttons["pin"].setIcon(icons.icon("pinned" if pinned else "pin"))
 
     def _lay_out(self) -> None:
@@ -145,8 +131,7 @@ class SnapshotListCard(Card):
         self.header.setFixedHeight(theme.px(44))
         for name, text, icon, tooltip in _BUTTONS:
             self.buttons[name] = button(text, icon, tooltip=tooltip)
-            self.buttons[name].setAccessibleName(text or "Move to trash")
-            self.header.add_widget(self.buttons[name])
+        self.header.add_widget(OverflowRow(list(self.buttons.values())))
         mark = QLabel()
         theme.follow(mark, lambda: mark.setPixmap(icons.pixmap("keep", "text3", 14)))
         foot = QHBoxLayout()
