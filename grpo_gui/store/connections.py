@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from grpo_gui.errors import MissingDatabaseError, StoreError
-from grpo_gui.store.failures import store_error
+from grpo_gui.store.failures import says_read_only, store_error
 from grpo_gui.store.schema import APPLICATION_ID, SCHEMA_VERSION, make_migrations
 
 BUSY_TIMEOUT_MS = 5000
@@ -32,7 +32,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
             f"The folder {path.parent} for the database cannot be made ({error.strerror}). Choose another database."
         ) from error
     try:
-        connection = sqlite3.connect(path, isolation_level=None)
+        connection = sqlite3.connect(path.absolute().as_uri(), uri=True, isolation_level=None)  # others are attached so
     except sqlite3.Error as error:
         raise store_error(error, path) from error
     try:
@@ -58,7 +58,7 @@ def connect_reader(path: Path) -> sqlite3.Connection:
             f"There is no database at {path}. Start a run to make it, or choose another database."
         )
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection = sqlite3.connect(readable_uri(path), uri=True, isolation_level=None)
     except sqlite3.Error as error:
         raise store_error(error, path) from error
     try:
@@ -76,6 +76,31 @@ def connect_reader(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def readable_uri(path: Path) -> str:
+    """How SQLite opens a database without writing to it, in a folder that may not be written as well.
+
+    Raises:
+        StoreError: the database has changes in a second file, which SQLite takes up only where it may write.
+        sqlite3.Error: it cannot be read.
+    """
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            connection.execute("PRAGMA schema_version")
+    except sqlite3.OperationalError as error:
+        if not says_read_only(error):
+            raise
+        for ending in ("-wal", "-journal"):
+            changes = path.with_name(path.name + ending)
+            if changes.exists() and changes.stat().st_size:
+                raise StoreError(
+                    f"The newest changes of the database {path} are in {changes.name}, and they can be read only in a "
+                    "folder that may be written. Copy both files to such a folder and open the copy."
+                ) from error
+        return f"{uri}&immutable=1"  # nothing lies beside it, so the file is all there is
+    return uri
 
 
 def copy_before_migration(connection: sqlite3.Connection, path: Path, version: int) -> Path:
@@ -101,9 +126,17 @@ def copy_before_migration(connection: sqlite3.Connection, path: Path, version: i
 
 
 def _check_place(path: Path) -> None:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StoreError(
+            f"The database {path} cannot be reached ({error.strerror}). Choose another database."
+        ) from error
     if path.is_dir():
         raise StoreError(f"{path} is a folder, not a database. Name a file in it, such as {path / 'grpo-gui.db'}.")
-    if path.exists() and not path.is_file():
+    if not path.is_file():
         raise StoreError(f"{path} is not an ordinary file. Choose another database.")
 
 

@@ -35,6 +35,11 @@ def store_error(error: sqlite3.Error, path: Path) -> StoreError:
     return StoreError(sentence(error, path))
 
 
+def says_read_only(error: sqlite3.Error) -> bool:
+    """True where SQLite wants to write beside a database that it only reads, and may not."""
+    return _primary_code(error) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+
+
 def comes_from_the_world(error: sqlite3.Error) -> bool:
     """True for disk, lock and rights, which may pass; False for a value or statement that will never fit."""
     return _primary_code(error) in _ADVICE

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grpo_gui.errors import StoreError
 from grpo_gui.events import RunStatus
+from grpo_gui.store.connections import readable_uri
 from grpo_gui.store.encoding import encode_text
 from grpo_gui.store.run_tables import OF_RUN, ROOT, RunTables
 
@@ -27,7 +28,7 @@ def attached(target: sqlite3.Connection, path: Path) -> Iterator[None]:
 
     Only the target is locked: `BEGIN IMMEDIATE` would keep a trainer from writing to the other one.
     """
-    target.execute(f"ATTACH ? AS {SOURCE}", (str(path),))
+    target.execute(f"ATTACH ? AS {SOURCE}", (readable_uri(path),))
     try:
         target.execute("BEGIN")
         target.execute("UPDATE main.runs SET unfinished = unfinished WHERE id IS NULL")  # takes the lock now

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from grpo_gui.store.connections import connect_reader, connect_writer
+from grpo_gui.store.connections import connect_reader, connect_writer, readable_uri
 from grpo_gui.store.failures import store_error
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.run_copy import Chunk, RunCopy, attached
@@ -152,7 +152,7 @@ def _of_this_version(file: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "older.db"
-        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(copy)) as target:
+        with closing(sqlite3.connect(readable_uri(file), uri=True)) as source, closing(sqlite3.connect(copy)) as target:
             source.backup(target)
         connect_writer(copy).close()
         yield copy
@@ -161,7 +161,7 @@ def _of_this_version(file: Path) -> Iterator[Path]:
 def _is_older(file: Path) -> bool:
     """True for a database of ours of an earlier version."""
     try:
-        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(readable_uri(file), uri=True)) as connection:
             owner = connection.execute("PRAGMA application_id").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.Error:

@@ -1,7 +1,8 @@
 import os
+import shutil
 import sqlite3
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from grpo_gui.errors import BadInputError, StoreError
 from grpo_gui.store import writer as writer_module
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionQuery
+from grpo_gui.store.run_files import take_in, write_run_file
 from grpo_gui.store.writer import StoreWriter
 from tests.store.samples import group, new_run, step
 
@@ -165,6 +167,57 @@ def test_that_a_file_without_the_right_to_read_is_refused(public_folder):
     with unprivileged():
         assert_refused(path, "cannot be opened")
         with pytest.raises(StoreError, match="cannot be opened"):
+            StoreReader(path)
+
+
+def test_that_a_database_in_a_read_only_folder_is_read_and_exported_and_not_written(public_folder):
+    path = public_folder / "a b.db"
+    with closing(StoreWriter.open(path)) as writer:
+        run_id = writer.create_run(new_run())
+        writer.emit(step(run_id, 1))
+    public_folder.chmod(0o555)
+    with unprivileged():
+        with StoreReader(path) as reader:
+            assert reader.newest_step(run_id) == 1
+        with tempfile.TemporaryDirectory() as name:
+            target = Path(name) / "run.db"
+            assert write_run_file(path, run_id, target, lambda *_: None, lambda: False)
+            with StoreReader(target) as reader:
+                assert reader.newest_step(1) == 1
+            with closing(StoreWriter.open(Path(name) / "other.db")) as writer:
+                assert take_in(path, writer, lambda *_: None, lambda: False).new == (1,)
+        assert_refused(path, "may not be written|cannot be opened")
+    assert [file.name for file in public_folder.iterdir()] == ["a b.db"]
+
+
+@pytest.mark.parametrize("has_index", [True, False], ids=["with its index", "without its index"])
+def test_that_changes_beside_a_database_that_cannot_be_written_are_never_missed(public_folder, tmp_path, has_index):
+    path, copy = tmp_path / "a.db", public_folder / "a.db"
+    with closing(StoreWriter.open(path)) as writer:
+        run_id = writer.create_run(new_run())
+        writer.emit(step(run_id, 1))
+        assert writer.flush()
+        for ending in ("", "-wal", "-shm") if has_index else ("", "-wal"):
+            shutil.copy(f"{path}{ending}", f"{copy}{ending}")
+    for file in public_folder.iterdir():
+        file.chmod(0o444)
+    public_folder.chmod(0o555)
+    with unprivileged():
+        if has_index:
+            with StoreReader(copy) as reader:
+                assert reader.newest_step(run_id) == 1
+        else:
+            with pytest.raises(StoreError, match=r"are in a\.db-wal, .* Copy both files"):
+                StoreReader(copy)
+
+
+def test_that_a_database_in_a_folder_that_may_not_be_entered_is_named(public_folder):
+    path = public_folder / "a.db"
+    StoreWriter.open(path).close()
+    public_folder.chmod(0o000)
+    with unprivileged():
+        assert_refused(path, "cannot be reached")
+        with pytest.raises(StoreError, match="cannot be reached"):
             StoreReader(path)
 
 
