@@ -9,6 +9,7 @@ from grpo_gui.store.failures import says_read_only, store_error
 from grpo_gui.store.schema import APPLICATION_ID, SCHEMA_VERSION, make_migrations
 
 BUSY_TIMEOUT_MS = 5000
+MIGRATION_TIMEOUT_MS = 600_000  # with its copy it takes minutes for many gigabytes
 
 
 def sqlite_version() -> str:
@@ -103,7 +104,7 @@ def readable_uri(path: Path) -> str:
     return uri
 
 
-def copy_before_migration(connection: sqlite3.Connection, path: Path, version: int) -> Path:
+def copy_before_migration(path: Path, version: int) -> Path:
     """Copy the database beside itself and return the copy's path. An earlier copy is never overwritten."""
     copy = path.with_name(f"{path.stem}.before-v{version}{path.suffix}")
     number = 2
@@ -113,8 +114,12 @@ def copy_before_migration(connection: sqlite3.Connection, path: Path, version: i
     unfinished = copy.with_name(copy.name + ".part")
     unfinished.unlink(missing_ok=True)
     try:
-        with closing(sqlite3.connect(unfinished)) as target:
-            connection.backup(target)
+        # A connection of its own reads: one that holds the write lock cannot be the source of a backup.
+        with (
+            closing(sqlite3.connect(readable_uri(path), uri=True)) as source,
+            closing(sqlite3.connect(unfinished)) as target,
+        ):
+            source.backup(target)
         unfinished.rename(copy)
     except (sqlite3.Error, OSError) as error:
         unfinished.unlink(missing_ok=True)
@@ -149,27 +154,32 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
     connection.execute(f"PRAGMA cache_size = -{64 << 10}")
     if version < SCHEMA_VERSION:
-        if version:
-            copy_before_migration(connection, path, SCHEMA_VERSION)
-        _migrate(connection)
+        _migrate(connection, path)
     # Fails now, not in the middle of a run, when the file may not be written. (BEGIN alone would not.)
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("ROLLBACK")
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Bring the database up to date; where another process is doing that, wait for it."""
     from sqlite_utils import Database
 
+    connection.execute(f"PRAGMA busy_timeout = {MIGRATION_TIMEOUT_MS}")
     # One transaction around all: nobody else migrates meanwhile, and a failure leaves the old version.
     connection.execute("BEGIN IMMEDIATE")
     try:
-        make_migrations().apply(Database(connection, execute_plugins=False))
+        version = _version(connection, path)
+        if 0 < version < SCHEMA_VERSION:
+            copy_before_migration(path, SCHEMA_VERSION)
+        if version < SCHEMA_VERSION:
+            make_migrations().apply(Database(connection, execute_plugins=False))
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> int:

@@ -184,3 +184,33 @@ def test_that_a_run_made_by_the_writer_is_there_for_a_new_reader(path):
     with StoreReader(path) as reader:
         assert reader.runs()[0].id == run_id
     writer.close()
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from grpo_gui.store.writer import StoreWriter
+print("ready", flush=True)
+sys.stdin.readline()
+writer = StoreWriter.open(Path(sys.argv[1]))
+writer.close()
+"""
+
+
+@pytest.mark.parametrize("version", [0, 1], ids=["new", "old"])
+def test_that_processes_that_open_a_database_at_once_wait_for_the_one_that_makes_it_ready(path, version):
+    if version:
+        unpack(version, path)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    openers = [subprocess.Popen([sys.executable, "-c", OPEN, str(path)], text=True, **pipes) for _ in range(4)]
+    for opener in openers:
+        assert opener.stdout.readline() == "ready\n"
+    for opener in openers:
+        opener.stdin.write("\n")
+        opener.stdin.flush()
+    for opener in openers:
+        _, said = opener.communicate(timeout=60)
+        assert (opener.returncode, said) == (0, "")
+    copies = [file.name for file in path.parent.glob("*.before-*")]
+    assert copies == ([f"a.before-v{SCHEMA_VERSION}.db"] if version else [])
+    assert ask(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
