@@ -9,8 +9,7 @@ import click
 
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.outside.following import Follower
-from grpo_gui.outside.places import LocalPlace, Place
-from grpo_gui.outside.ssh_place import SshPlace
+from grpo_gui.outside.ssh_place import place_of
 from grpo_gui.store.writer import StoreWriter
 
 
@@ -34,13 +33,6 @@ def follow(context: click.Context, place: str, database: Path | None) -> None:
             follower.run(threading.Event())
         except KeyboardInterrupt:
             click.echo("No longer followed.")
-
-
-def place_of(place: str, database: Path) -> Place:
-    """A local folder, or one behind ssh whose copy lies beside the database."""
-    if "://" in place:
-        return SshPlace(place, database.parent / f"{database.stem}-followed")
-    return LocalPlace(Path(place))
 
 
 def _say(follower: Follower) -> Callable[[str, int, str], None]:

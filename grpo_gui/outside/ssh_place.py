@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.outside.control import CONTROL, RATINGS
+from grpo_gui.outside.places import LocalPlace, Place
 from grpo_gui.outside.tail import HEAD
 
 END = "== end =="
@@ -242,3 +243,14 @@ class _Shell:
         self._threads[1].join(1.0)
         said = b" ".join(line.strip() for line in self._errors).decode("utf-8", "replace").strip()
         return said.rstrip(".") or "the connection ended"
+
+
+def place_of(text: str, database: Path) -> Place:
+    """A folder or file of this machine, or one behind ssh whose copy lies beside the database.
+
+    Raises:
+        BadInputError: it is neither.
+    """
+    if "://" in text:
+        return SshPlace(text, database.parent / f"{database.stem}-followed")
+    return LocalPlace(Path(text))

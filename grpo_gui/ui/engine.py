@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from grpo_gui.events import Event
-from grpo_gui.outside.importing import RunWriter
+from grpo_gui.outside.following import FollowWriter
 from grpo_gui.rating_events import RatingEvent
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.records_diagnosis import FindingRecord
@@ -15,7 +15,7 @@ from grpo_gui.training.handle import TrainerHandle
 from grpo_gui.ui.run_store import RunStore
 
 
-class Writer(RunStore, RunWriter, Protocol):
+class Writer(RunStore, FollowWriter, Protocol):
     """What the window asks of the store's writer."""
 
     def create_run(self, run: NewRun) -> int:

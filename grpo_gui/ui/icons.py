@@ -81,6 +81,7 @@ ICONS: dict[str, str] = {
     "flag": "ph.flag",
     "undo": "ph.arrow-counter-clockwise",
     "import": "ph.download-simple",
+    "following": "ph.broadcast",
 }
 """What an icon means -> its Phosphor name. Views name the meaning, never the font's name."""
 

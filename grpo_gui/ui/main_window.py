@@ -168,7 +168,7 @@ class MainWindow(QMainWindow):
             "&File": [
                 ("New run\u2026", "Ctrl+N", self.show_new_run),
                 ("New run with these settings\u2026", "Ctrl+Shift+N", self.show_new_run_like_this),
-                ("Import runs\u2026", "Ctrl+I", self.imports.choose),
+                ("Import or follow a run\u2026", "Ctrl+I", self.imports.choose),
                 ("Open database\u2026", "Ctrl+O", self._choose_database),
                 ("Show database in its folder", "", lambda: open_folder(database.parent)),
                 None,
@@ -196,6 +196,7 @@ class MainWindow(QMainWindow):
         self.rail.chosen.connect(self.show_view)
         self.rail.settings_clicked.connect(self.settings_requested)
         self.form.database_requested.connect(self._choose_database)
+        self.form.import_requested.connect(self.imports.choose)
         self.form.validity_changed.connect(self._tell_transport)
         self.status.keys.clicked.connect(self.keys.toggle)
         self.train.form_shown.connect(self._tell_transport)

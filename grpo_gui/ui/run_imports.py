@@ -1,13 +1,14 @@
-"""Runs made elsewhere, dropped onto the window or chosen in the File menu: read beside the window, then shown."""
+"""Runs made elsewhere, dropped onto the window or chosen in its dialog: read once or followed, then shown."""
 
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QObject
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QMimeData, QObject, Qt
+from PySide6.QtWidgets import QWidget
 
+from grpo_gui.events import RunStatus
 from grpo_gui.outside.importing import ImportReport, Progress, import_path
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.run_files import is_database, take_in
@@ -15,6 +16,8 @@ from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.engine import Writer
 from grpo_gui.ui.formatting import count
 from grpo_gui.ui.models.background_job import BackgroundJob
+from grpo_gui.ui.run_following import RunFollowing
+from grpo_gui.ui.widgets.import_dialog import ImportDialog
 from grpo_gui.ui.widgets.job_strip import JobStrip
 from grpo_gui.ui.workspace import Workspace
 
@@ -29,21 +32,46 @@ class RunImports(QObject):
         super().__init__(window)
         self._workspace, self._strip, self._window = workspace, strip, window
         self._waiting: deque[Path] = deque()
+        self.following = RunFollowing(workspace, self)
+        self.dialog: ImportDialog | None = None
         workspace.import_requested.connect(self.choose)
+        self.following.begun.connect(self._following_begun)
+        self.following.found.connect(self._followed_run_found)
+        self.following.ended.connect(self._following_ended)
 
-    def choose(self) -> None:
-        """Ask for the folder of a run."""
-        folder = QFileDialog.getExistingDirectory(
-            self._window, "Import the runs in a folder (drop single files onto the window)", str(Path.home())
-        )
-        if folder:
-            self.start([Path(folder)])
+    def choose(self, follow: bool = False) -> None:
+        """Ask for a run, to be imported or followed."""
+        self.dialog = ImportDialog(self._window, self.following.names, follow=follow)
+        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.dialog.chosen.connect(self._chosen)
+        self.dialog.stop_asked.connect(self.following.stop)
+        self.dialog.open()
+
+    def _chosen(self, place: str, follow: bool) -> None:
+        if follow:
+            self.following.start(place)
+        else:
+            self.start([Path(place).expanduser()])
 
     def start(self, paths: Sequence[Path]) -> None:
         """Import these places, after those that wait already."""
         self._waiting.extend(paths)
         if not self._strip.is_busy:
             self._next()
+
+    def _following_begun(self, name: str) -> None:
+        words = f"Following {name}; its run is shown as soon as it has a step."
+        self._strip.tell(words, "Stop following", partial(self.following.stop, name))
+
+    def _followed_run_found(self, name: str, run_id: int) -> None:
+        self._strip.tell(f"Run {run_id} follows {name}.", "Stop following", partial(self.following.stop, name))
+        self._workspace.refresh_runs()
+        self._workspace.select_run(run_id)
+        self._workspace.view_requested.emit("train")
+
+    def _following_ended(self, name: str, status: RunStatus | None) -> None:
+        self._strip.tell(f"{name} is no longer followed." if status is None else f"{name}: the run {status.value}.")
+        self._workspace.refresh_runs()
 
     def _next(self) -> None:
         if not self._waiting:

@@ -64,7 +64,7 @@ class Workspace(QObject):
     snapshots_changed = Signal(int)  # run id: it has another snapshot, or one less, and the store knows
     failed = Signal(str, str)  # the run of this window failed: a sentence, and a traceback or ""
     confirmation_needed = Signal(object, object)  # list[Path] with reward functions; what to call once confirmed
-    import_requested = Signal()  # choose a run made elsewhere and import it
+    import_requested = Signal(bool)  # choose a run made elsewhere; True: to follow it while it goes on
     notice = Signal(str, str)  # nothing failed, but the user should know: a sentence, and details or ""
     closing = Signal()  # the database is about to be closed: long work beside the GUI thread shall stop
     problem = Signal(str, str)  # something else failed: a sentence for the user, and a traceback or ""

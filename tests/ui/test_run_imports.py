@@ -1,6 +1,6 @@
 import pytest
-from PySide6.QtCore import QMimeData, QUrl
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QWidget
 
 from grpo_gui.outside.importing import ImportReport, Progress
 from grpo_gui.outside.pieces import OutsideError
@@ -8,6 +8,13 @@ from grpo_gui.ui import run_imports
 from grpo_gui.ui.run_imports import RunImports, dropped_paths
 from grpo_gui.ui.widgets.job_strip import JobStrip
 from tests.ui.fakes import run_record
+
+
+def click(qtbot, widget):
+    if isinstance(widget, QCheckBox):
+        qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=QPoint(8, widget.height() // 2))
+    else:
+        qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
 
 def report(run_id=2, **fields):
@@ -87,8 +94,40 @@ def test_that_a_cancelled_import_says_so(imports, workspace, answers, qtbot, tmp
 
 def test_that_a_folder_is_chosen_in_the_dialog(imports, workspace, answers, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    workspace.import_requested.emit(False)
+    dialog = imports.dialog
+    assert not dialog.act.isEnabled()
+    click(qtbot, dialog.folder)
+    assert dialog.act.text() == "Import"
     with qtbot.waitSignal(workspace.view_requested):
-        workspace.import_requested.emit()
+        click(qtbot, dialog.act)
+
+
+def test_that_a_single_file_is_chosen_in_the_dialog(imports, workspace, answers, qtbot, tmp_path, monkeypatch):
+    metrics = tmp_path / "metrics.csv"
+    metrics.write_text("step,reward\n1,0.5\n")
+    asked = []
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *of: asked.append(of[-1]) or (str(metrics), ""))
+    imports.choose()
+    click(qtbot, imports.dialog.file)
+    assert all(kind in asked[0] for kind in ("*.csv", "*.jsonl", "*.parquet", "*.json", "*tfevents*", "*.db"))
+    click(qtbot, imports.dialog.act)
+    qtbot.waitUntil(lambda: "from metrics.csv" in imports.strip.words.text())
+
+
+def test_that_what_cannot_be_imported_is_told_while_it_is_typed(imports, qtbot, tmp_path):
+    imports.choose()
+    dialog = imports.dialog
+    qtbot.keyClicks(dialog.field, str(tmp_path / "nothing"))
+    assert dialog.problem.text() == "There is no such file or folder."
+    assert not dialog.act.isEnabled()
+    dialog.field.setText("ssh://host/runs/one")
+    assert "tick the box" in dialog.problem.text()
+    click(qtbot, dialog.follow)
+    assert dialog.problem.text() == ""
+    assert dialog.act.text() == "Follow"
+    assert dialog.act.isEnabled()
+    dialog.reject()
 
 
 def test_that_only_files_of_this_machine_are_taken(tmp_path):

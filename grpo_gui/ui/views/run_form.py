@@ -32,6 +32,7 @@ class RunForm(QScrollArea):
 
     validity_changed = Signal(bool)
     database_requested = Signal()
+    import_requested = Signal(bool)  # True: to follow the run
 
     def __init__(self, workspace: Workspace, sample: Sampler, read_data: DataReader, hand_over: HandOver) -> None:
         super().__init__()
@@ -50,7 +51,7 @@ class RunForm(QScrollArea):
         self._lay_out()
         self.card.start_clicked.connect(self.submit)
         self.card.all_settings.reward_files.bench_clicked.connect(self._open_bench)
-        self.begin.database_clicked.connect(self.database_requested)
+        self.begin.chosen.connect(self._begin_otherwise)
         self.data.checked.connect(self.draft.note_data)
         self.draft.changed.connect(self._draft_changed)
         workspace.settings_changed.connect(self.draft.use_settings)
@@ -128,6 +129,16 @@ class RunForm(QScrollArea):
             self.preview.show_config(self.draft.config)
         if not {"prompt_file", "model", "task"} & problems.keys() and self._workspace.torch_version:
             self.data.show_config(self.draft.config)
+
+    def _begin_otherwise(self, beginning: str) -> None:
+        match beginning:
+            case "follow" | "import":
+                self.import_requested.emit(beginning == "follow")
+            case "model":
+                self.card.policy.setFocus()
+                self.card.policy.showPopup()
+            case _:
+                self.database_requested.emit()
 
     def _open_bench(self) -> None:
         """Open the test bench for the rewards of the draft."""

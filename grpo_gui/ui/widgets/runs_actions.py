@@ -35,7 +35,7 @@ class RunsActions(QObject):
         if name == "bin":
             self.open_bin()
         elif name == "import":
-            self._workspace.import_requested.emit()
+            self._workspace.import_requested.emit(False)
         elif rows:
             actions: dict[str, Callable[[], None]] = {
                 "open": partial(self.open, rows[0]),

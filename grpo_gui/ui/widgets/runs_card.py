@@ -43,7 +43,7 @@ class RunsCard(Card):
         )
         self.states = _choice("State", "All states")
         self.tasks = _choice("Task", "All tasks")
-        self.import_ = button("Import", "import", tooltip="Take in a run that was made elsewhere (Ctrl+I).")
+        self.import_ = button("Import", "import", tooltip="Take in or follow a run that was made elsewhere (Ctrl+I).")
         self.bin = button("Bin", "trash", tooltip="What was deleted: take it back, or empty the bin.")
         self.count = label("", "label")
         self.nothing = label("", "lead")

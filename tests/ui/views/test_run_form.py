@@ -298,3 +298,22 @@ def test_that_a_run_that_people_judge_is_not_called_without_a_reward():
     )
     assert "the groups that you rate" in learning_sentence(judged)
     assert "choose other rewards" in learning_sentence(of_nobody)
+
+
+@pytest.mark.parametrize(("link", "follow"), [("follow", True), ("import", False)])
+def test_that_the_other_beginnings_lead_to_runs_made_elsewhere(form, link, follow, qtbot):
+    with qtbot.waitSignal(form.import_requested) as asked:
+        click(qtbot, form.begin.links[link])
+    assert asked.args == [follow]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_that_my_own_model_opens_the_choice_of_policies(form, qtbot):
+    click(qtbot, form.begin.links["model"])
+    assert form.card.policy.view().isVisible()
+    form.card.policy.hidePopup()
+
+
+def test_that_another_database_is_asked_for(form, qtbot):
+    with qtbot.waitSignal(form.database_requested):
+        click(qtbot, form.begin.links["database"])
