@@ -9,6 +9,9 @@ import pytest
 
 from tests.garbage import on_the_main_thread
 
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("PYQTGRAPH_QT_LIB", "PySide6")
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,12 +1,15 @@
 """Findings in the Train view: marks on the axis, the list, the open card, and what its buttons do."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from grpo_gui.commands import SetHyperparameters
 from grpo_gui.diagnose.evidence import SampleRef
 from grpo_gui.diagnose.finding import Finding, FindingState
 from grpo_gui.diagnose.reading import Severity
@@ -31,6 +34,8 @@ from grpo_gui.ui.widgets.sample_rows import SampleLine
 from grpo_gui.ui.workspace import Workspace
 
 _FOREIGN = "This run is trained by another program; change it there."
+_NOT_WHILE_IT_RUNS = "This cannot change while the run goes on: stop it, then start the {what} in the form."
+_STARTS_OVER = "There is no snapshot from before this began, so the new run starts over."
 
 
 class TrainFindings(QObject):
@@ -50,10 +55,13 @@ class TrainFindings(QObject):
         self._card: FindingCard | None = None
         self._beginning = Beginning()
         self._shown: tuple[str, tuple[SampleRef, ...]] | None = None
+        self._asked: SetHyperparameters | None = None  # of the trainer, which has not said yet that it did so
         self.open_detector = ""
         self.list = FindingsList(most=6)
         self.list.opened.connect(self.toggle)
         watch.changed.connect(self._take)
+        model.changes_changed.connect(self.refresh_remedies)
+        workspace.status_changed.connect(self._heard)
 
     @property
     def card(self) -> FindingCard:
@@ -93,7 +101,7 @@ class TrainFindings(QObject):
     def open(self, detector: str) -> None:
         """Show the card of a finding over the lower plots."""
         if self.watch.health.finding(detector) is not None:
-            self.open_detector, self._shown = detector, None
+            self.open_detector, self._shown, self._asked = detector, None, None
             self._show(self.watch.health)
             self.card.close_button.setFocus()
 
@@ -112,24 +120,47 @@ class TrainFindings(QObject):
         if config is None:
             self.card.show_remedies((), _FOREIGN)
             return
-        values = current_values(config, self._model.series.changes)
+        values: dict[str, Any] = current_values(config, self._model.series.changes)
         can_change = self._can_change()
-        found = remedies_for(finding, config, values, run.steps_done + 1, can_change=can_change)
+        # a new run has what was changed on the way as well
+        in_force = replace(config, **values)
+        found = remedies_for(finding, in_force, values, run.steps_done + 1, can_change=can_change)
+        asked = next((one for one in found if isinstance(one, Live) and one.command == self._asked), None)
+        if asked is not None:
+            self._show_asked(asked)
+            return
         goes_back = finding.action.sentence.startswith("Go back") and self._beginning.step is not None
         if goes_back:
             found = tuple(sorted(found, key=lambda one: isinstance(one, Live)))
-        named = tuple(self._named(one) for one in found)
+        is_live = can_change and not any(isinstance(one, Live) for one in found)
+        named = tuple(self._named(one, is_live=is_live) for one in found)
         self.card.show_remedies(named, "" if named or not finding.action.setting else "It is set already.")
 
     # --- inside
 
-    def _named(self, remedy: Remedy) -> Remedy:
-        """Say where a new run begins."""
-        step = self._beginning.step
-        if not isinstance(remedy, NewRun) or step is None or remedy.config.steps <= step:
+    def _named(self, remedy: Remedy, *, is_live: bool) -> Remedy:
+        """Say where a new run begins, and of a run that goes on how to get there."""
+        if isinstance(remedy, Live):
             return remedy
-        label = remedy.label.replace("New run", f"Branch from step {step}", 1)
-        return NewRun(label, f"{remedy.hint} It begins with the snapshot of step {step}.", remedy.config)
+        step = self._beginning.step
+        is_branch = step is not None and remedy.config.steps > step
+        hints = [remedy.hint]
+        if is_live:
+            hints.append(_NOT_WHILE_IT_RUNS.format(what="branch" if is_branch else "new run"))
+        if is_branch:
+            hints.append(f"It begins with the snapshot of step {step}.")
+        elif is_live:
+            hints.append(_STARTS_OVER)
+        label = remedy.label.replace("New run", f"Branch from step {step}", 1) if is_branch else remedy.label
+        return replace(remedy, label=label, hint=" ".join(hints))
+
+    def _heard(self) -> None:
+        """The trainer said something, perhaps that it does not take what was asked for."""
+        self._asked = None
+        self.refresh_remedies()
+
+    def _show_asked(self, remedy: Live) -> None:
+        self.card.show_remedies((), f"Asked for: {remedy.label.lower()}. It holds from the next step on.")
 
     def _take(self, health: RunHealth) -> None:
         if self.open_detector and health.finding(self.open_detector) is None:
@@ -187,8 +218,9 @@ class TrainFindings(QObject):
 
     def _do(self, remedy: Remedy) -> None:
         if isinstance(remedy, Live):
+            self._asked = remedy.command
             self._workspace.post(remedy.command)
-            self.card.show_remedies((), f"Asked for: {remedy.label.lower()}. It holds from the next step on.")
+            self._show_asked(remedy)
         elif isinstance(remedy, NewRun):
             self._fill_form(remedy.config)
         else:
