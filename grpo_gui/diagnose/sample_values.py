@@ -181,11 +181,10 @@ def _centred(values: Float64Array) -> Float64Array:
 
 def _spread(values: Float64Array) -> Float64Array:
     """Largest minus smallest of each group; 0 where fewer than two are rated."""
-    if not np.isnan(values).any():
-        return np.asarray(values.max(axis=1) - values.min(axis=1))
     low = np.where(np.isnan(values), np.inf, values).min(axis=1)
     high = np.where(np.isnan(values), -np.inf, values).max(axis=1)
-    spread: Float64Array = np.where(high >= low, high - low, 0.0)
+    with np.errstate(invalid="ignore"):  # a group whose rewards are all infinite has no spread
+        spread: Float64Array = np.where(high > low, high - low, 0.0)
     return spread
 
 

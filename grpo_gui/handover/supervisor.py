@@ -68,6 +68,7 @@ class _Supervisor:
         self._writer.emit(RunStarted(self._run_id, 0, self._job.config.device, 0, ()))  # this process owns the run
         sentence = starting_sentence(self._job, self._folder)
         self._writer.emit(TrainerStatus(self._run_id, RunStatus.WARMING_UP, 0, sentence))
+        self._writer.flush()  # from here on the run is this process's to follow
         if self._job.config.model == "builtin":
             copy_builtin_model(self._folder / MODEL)
         follower = Follower(LocalPlace(self._output), self._writer)

@@ -14,8 +14,8 @@ from grpo_gui.outside.detecting import sources_at
 from grpo_gui.outside.gathering import Gathering
 from grpo_gui.outside.importing import (
     RunWriter,
+    begin_run,
     config_json,
-    create_run,
     describe,
     format_of,
     run_summary,
@@ -39,6 +39,9 @@ COUNTS = "counts"  # the name under which the counts of the completeness line ar
 
 class FollowWriter(RunWriter, Protocol):
     """What following asks of the store's writer."""
+
+    def take_outside_run(self, run_id: int) -> None:
+        """Make this process the one that reads a run; raises BadInputError where another one reads it now."""
 
     def take_commands(self, run_id: int) -> list[Command]:
         """The commands left for a run since the last call."""
@@ -101,6 +104,7 @@ class Follower:
         """Read and write what is new; return how many pieces came.
 
         Raises:
+            BadInputError: another process reads this place now.
             StoreError: the database cannot be written.
             MissingExtraError: Parquet files need pyarrow.
         """
@@ -127,6 +131,7 @@ class Follower:
         known = reader.find_outside_run(self.place.name)
         if known is None:
             return
+        self._writer.take_outside_run(known.run_id)
         self.run_id = known.run_id
         self._records = {record.name: record for record in reader.outside_sources(known.run_id)}
         self._assembler = Assembler(self.info, verify=bool(known.digest))
@@ -190,7 +195,7 @@ class Follower:
         if self.run_id is None:
             sources = list(self._sources.values())
             describe(sources, self.info)
-            self.run_id = create_run(self._writer, self.place.name, self.info, sources, "followed")
+            self.run_id = begin_run(self._writer, self.place.name, self.info, sources, "followed")
             self._save_summary()
         self._writer.write_outside(self.run_id, waiting.batch(records))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from grpo_gui.errors import BadInputError
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.outside.assembling import Assembler, merged
 from grpo_gui.outside.detecting import find_runs, sources_at
@@ -29,8 +30,8 @@ class RunWriter(Protocol):
     def path(self) -> Path:
         """The database."""
 
-    def create_run(self, run: NewRun) -> int:
-        """Add a run; return its id."""
+    def begin_outside_run(self, run: NewRun, place: str, kind: str) -> int:
+        """The run that is read from a place, made where there is none yet; return its id."""
 
     def replace_config(self, run_id: int, config: str) -> None:
         """Give a run another config."""
@@ -99,7 +100,7 @@ def import_path(
             return
         try:
             yield _Import(place, writer, progress, is_cancelled).run()
-        except OutsideError as error:  # the runs beside it are imported all the same
+        except BadInputError as error:  # the runs beside it are imported all the same
             problems.append(str(error))
     if problems:
         raise OutsideError(" ".join(problems))
@@ -130,6 +131,7 @@ class _Import:
         self._info = describe(self._sources)
         self._bytes = sum(path.stat().st_size for source in self._sources for path in source.paths())
         self._run_id: int | None = None
+        self._is_taken = False  # the run is ours to write: nobody else reads the place
         self._times: tuple[float, float] = (math.inf, -math.inf)
 
     def run(self) -> ImportReport:
@@ -139,6 +141,7 @@ class _Import:
         if known is not None and known.digest == digest:
             return ImportReport(str(self._place), known.run_id, False, False, 0, 0, known.summary, ())
         self._run_id = None if known is None else known.run_id
+        self._is_taken = known is not None and known.place != str(self._place)  # a copy of a run read elsewhere
         assembler = Assembler(self._info, verify=known is not None)
         was_cancelled = not self._read(assembler)
         summary = run_summary(assembler, self._info, was_cancelled=was_cancelled)
@@ -173,11 +176,9 @@ class _Import:
         return True
 
     def _write(self, assembler: Assembler, waiting: Gathering) -> None:
-        if self._run_id is None:
-            self._run_id = create_run(self._writer, self._place, self._info, self._sources, "imported")
-            # At once, so that an import that is cut off goes on with the same run the next time.
-            began = OutsideRun(self._run_id, str(self._place), format_of(self._sources), "", "")
-            self._writer.save_outside_run(began)
+        if self._run_id is None or not self._is_taken:
+            self._run_id = begin_run(self._writer, self._place, self._info, self._sources, "imported")
+            self._is_taken = True
         run_id = self._run_id
         self._writer.write_outside(run_id, waiting.batch())
         times = [step.time_s for step in waiting.steps if step.time_s is not None]
@@ -211,19 +212,22 @@ def describe(sources: list[Source], known: RunInfo | None = None) -> RunInfo:
     return info
 
 
-def create_run(writer: RunWriter, place: Path | str, info: RunInfo, sources: list[Source], origin: str) -> int:
-    """Add the run; what is not known of it is said so."""
+def begin_run(writer: RunWriter, place: Path | str, info: RunInfo, sources: list[Source], origin: str) -> int:
+    """Add the run of a place, or find it; what is not known of it is said so.
+
+    Raises:
+        BadInputError: another process reads the place now.
+    """
     seed = info.config.get("seed")
-    return writer.create_run(
-        NewRun(
-            name=run_name(Path(place), info),
-            task=format_of(sources),
-            config=config_json(info, sources),
-            seed=seed if isinstance(seed, int) and 0 <= seed < 2**63 else UNKNOWN_SEED,
-            device="elsewhere",
-            origin=origin,
-        )
+    run = NewRun(
+        name=run_name(Path(place), info),
+        task=format_of(sources),
+        config=config_json(info, sources),
+        seed=seed if isinstance(seed, int) and 0 <= seed < 2**63 else UNKNOWN_SEED,
+        device="elsewhere",
+        origin=origin,
     )
+    return writer.begin_outside_run(run, str(place), format_of(sources))
 
 
 def config_json(info: RunInfo, sources: list[Source]) -> str:

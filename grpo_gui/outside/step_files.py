@@ -3,12 +3,14 @@
 import heapq
 import json
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from grpo_gui.outside.names import NameOf
 from grpo_gui.outside.pieces import Piece, Problem, RunInfo, SampleRows
+from grpo_gui.outside.quiet import QUIET_S
 from grpo_gui.outside.source import MAX_PROBLEMS
 from grpo_gui.store.records_outside import SourceRecord
 
@@ -40,12 +42,15 @@ class StepFiles:
         self._files: dict[int, StepFile] = {}
         self._done: dict[int, tuple[int, int]] = {}  # step: size and mtime of what was read
         self._newest_done = -1
+        self._unfinished: dict[int, tuple[int, int]] = {}  # step: what was seen of a file whose end is to come
         self._broken: dict[int, Problem] = {}
         self._waiting: list[int] = []  # listed, and not read so far
         self._watched: list[int] = []
 
-    def read_file(self, file: StepFile) -> SampleRows:
-        """The rows of one file.
+    def read_file(self, file: StepFile, *, is_left: bool) -> SampleRows | None:
+        """The rows of one file; None for one whose end is still to come.
+
+        `is_left`: nobody writes to it any more; what cannot be read of it goes to `leave_out`.
 
         Raises:
             ValueError: it is damaged, or only half written.
@@ -53,25 +58,37 @@ class StepFiles:
         """
         raise NotImplementedError
 
+    def leave_out(self, file: StepFile, place: str, reason: str) -> None:
+        """Remember that a part of a file was left out; of several the last one is told."""
+        self._broken[file.step] = Problem(file.name, place, reason)
+
     def paths(self) -> list[Path]:
         """See `Source.paths`."""
         self._list()
         return [file.path for file in self._files.values()]
 
-    def read(self, *, final: bool = False) -> Iterator[Piece]:  # noqa: ARG002  # a file is complete or broken
+    def read(self, *, final: bool = False) -> Iterator[Piece]:
         """See `Source.read`."""
         for step in self._candidates():
             file = self._files[step]
             seen = _seen(file.path)
             if seen is None or self._done.get(step) == seen:
                 continue
+            is_left = final or step < max(self._files) or time.time() - seen[1] / 1e9 > QUIET_S
+            if not is_left and self._unfinished.get(step) == seen:
+                self._waiting.append(step)
+                continue
+            self._broken.pop(step, None)
             try:
-                rows = self.read_file(file)
+                rows = self.read_file(file, is_left=is_left)
             except (ValueError, OSError) as error:
                 self._broken[step] = Problem(file.name, "", str(error))
                 self._done[step] = seen
                 continue
-            self._broken.pop(step, None)
+            if rows is None:
+                self._unfinished[step] = seen
+                self._waiting.append(step)
+                continue
             self._done[step] = seen
             self._newest_done = max(self._newest_done, step)
             if rows.samples:

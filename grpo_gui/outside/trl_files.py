@@ -100,7 +100,7 @@ class Completions(StepFiles):
     name_of = staticmethod(trl_name)
     pattern = r"completions_(\d{1,12})\.parquet"
 
-    def read_file(self, file: StepFile) -> SampleRows:
+    def read_file(self, file: StepFile, *, is_left: bool) -> SampleRows:  # noqa: ARG002  # complete or broken
         """The rows of a file."""
         return SampleRows(file.step, tuple(_samples(file.path)), file.name, file.path.stat().st_mtime)
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 from grpo_gui.outside.names import verl_name
 from grpo_gui.outside.pieces import Piece, Sample, SampleRows, ScalarRow, number, whole
@@ -53,27 +52,37 @@ class VerlRollouts(StepFiles):
     name_of = staticmethod(verl_name)
     pattern = r"(\d{1,12})\.jsonl"
 
-    def read_file(self, file: StepFile) -> SampleRows:
-        """All lines of a step."""
-        return SampleRows(file.step, tuple(_samples(file.path)), file.name)
+    def read_file(self, file: StepFile, *, is_left: bool) -> SampleRows | None:
+        """All lines of a step but those that cannot be read."""
+        samples: list[Sample] = []
+        lines = file.path.read_bytes().split(b"\n")
+        for place, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                samples.append(_sample(line))
+            except ValueError as error:
+                is_torn = place == len(lines)  # no newline after it
+                if is_torn and not is_left:
+                    return None
+                self.leave_out(file, f"line {place}", "it was never written to its end" if is_torn else str(error))
+        return SampleRows(file.step, tuple(samples), file.name)
 
 
-def _samples(path: Path) -> Iterator[Sample]:
-    for place, line in enumerate(path.read_bytes().splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(f"line {place} is no JSON ({error})") from error
-        if not is_verl_rollout(record):
-            raise ValueError(f"line {place} lacks input, output or score")
-        score = number(record["score"])
-        yield Sample(
-            prompt=text_of(record["input"]),
-            text=text_of(record["output"]),
-            rewards=(("score", score),),
-            reward=score,
-            answer=None if record.get("gts") is None else text_of(record["gts"]),
-            group=None if record.get("uid") is None else str(record["uid"]),
-        )
+def _sample(line: bytes) -> Sample:
+    """One completion; raises ValueError where the line holds none."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"no JSON ({error})") from error
+    if not is_verl_rollout(record):
+        raise ValueError("no input, output or score")
+    score = number(record["score"])
+    return Sample(
+        prompt=text_of(record["input"]),
+        text=text_of(record["output"]),
+        rewards=(("score", score),),
+        reward=score,
+        answer=None if record.get("gts") is None else text_of(record["gts"]),
+        group=None if record.get("uid") is None else str(record["uid"]),
+    )

@@ -18,6 +18,7 @@ from grpo_gui.router_events import RouterEvent
 from grpo_gui.store import (
     diagnosis_writes,
     failures,
+    outside_claims,
     outside_writes,
     rating_writes,
     router_writes,
@@ -206,6 +207,18 @@ class StoreWriter(ShelfCalls):
     def undo_rating(self, rating_id: int) -> None:
         """Take back a rating of a pair."""
         self._call(lambda: snapshot_writes.undo_rating(self._connection, rating_id))
+
+    def begin_outside_run(self, run: NewRun, place: str, kind: str) -> int:
+        """The run that is read from a place, made where there is none yet; return its id.
+
+        Raises:
+            BadInputError: another process reads it now.
+        """
+        return self._call(lambda: outside_claims.begin(self._connection, run, place, kind, PROGRAM))
+
+    def take_outside_run(self, run_id: int) -> None:
+        """Make this process the one that reads a run; raises BadInputError where another one reads it now."""
+        self._call(lambda: outside_claims.take(self._connection, run_id))
 
     def save_outside_run(self, run: OutsideRun) -> None:
         """Note where a run was made elsewhere, and how complete it is."""

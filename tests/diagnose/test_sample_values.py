@@ -56,6 +56,12 @@ def test_that_groups_of_different_sizes_and_abstentions_are_read():
     assert values["samples/dead_groups"] == 0
 
 
+@pytest.mark.parametrize(("others", "dead"), [([0.0, 1.0], 0.5), ([0.0, None], 1.0)])
+def test_that_a_group_whose_rewards_are_all_infinite_is_dead(others, dead):
+    groups = (group_of([math.inf, math.inf]), group_of(others, index=1))
+    assert sample_values(groups, FACTS)["samples/dead_groups"] == dead
+
+
 def test_that_length_and_reward_are_correlated_inside_groups():
     up, down = group_of([0, 1, 2], lengths=[2, 3, 4]), group_of([2, 1, 0], lengths=[2, 3, 4], index=1)
     values = sample_values((up, up, down), RunFacts())

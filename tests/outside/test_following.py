@@ -172,6 +172,44 @@ def test_that_a_trl_folder_is_followed_as_it_grows(follow, reader, tmp_path):
     assert reader.points(follower.run_id, "loss").steps.tolist() == [1, 2, 3, 4, 5, 6]
 
 
+def rollout(number):
+    return {"input": f"q{number // 2}", "output": f"a{number}", "score": float(number), "uid": number // 2}
+
+
+def texts_of(reader, step):
+    return [[sample.text for sample in group.completions] for group in reader.groups_of_step(1, step)]
+
+
+def test_that_a_rollout_that_is_half_written_is_taken_up_when_it_is_whole(follow, reader, tmp_path):
+    folder = tmp_path / "run/rollouts"
+    write_lines(folder / "1.jsonl", map(rollout, range(4)))
+    whole = write_lines(folder / "2.jsonl", map(rollout, range(4, 8))).read_bytes()
+    (folder / "2.jsonl").write_bytes(whole[:-9])
+    follower = follow(tmp_path / "run")
+    look(follower)
+    look(follower)
+    assert (texts_of(reader, 1), texts_of(reader, 2)) == ([["a0", "a1"], ["a2", "a3"]], [])
+    (folder / "2.jsonl").write_bytes(whole)
+    look(follower)
+    assert texts_of(reader, 2) == [["a4", "a5"], ["a6", "a7"]]
+
+
+@pytest.mark.parametrize("sign", ["a later step", "a minute of silence"])
+def test_that_a_rollout_that_nobody_writes_any_more_is_taken_as_far_as_it_is_whole(follow, reader, tmp_path, sign):
+    folder = tmp_path / "run/rollouts"
+    write_lines(folder / "1.jsonl", map(rollout, range(4)))
+    (folder / "1.jsonl").write_bytes((folder / "1.jsonl").read_bytes()[:-9])
+    follower = follow(tmp_path / "run")
+    look(follower)
+    assert follower.run_id is None
+    if sign == "a later step":
+        write_lines(folder / "2.jsonl", map(rollout, range(4)))
+    else:
+        os.utime(folder / "1.jsonl", (1e9, 1e9))
+    look(follower)
+    assert texts_of(reader, 1) == [["a0", "a1"], ["a2"]]
+
+
 def test_that_samples_of_the_bridge_are_live_and_learn_their_scores(follow, reader, tmp_path):
     folder = tmp_path / "run/grpo_gui"
     start = bridge_line(0, "start", 0, steps_done=0, max_steps=9, name="mine", config={"epsilon": 0.1}, device="cpu")

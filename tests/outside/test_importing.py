@@ -1,12 +1,17 @@
 import json
 import math
+import subprocess
+import sys
+from contextlib import contextmanager
 
 import pytest
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import RunStatus
+from grpo_gui.outside.following import Follower
 from grpo_gui.outside.importing import import_path
 from grpo_gui.outside.pieces import OutsideError
+from grpo_gui.outside.places import LocalPlace
 from grpo_gui.store.records import CompletionQuery
 from tests.outside.conftest import DATA, import_one, write_lines
 
@@ -160,6 +165,25 @@ def test_that_verl_logs_and_rollouts_are_one_run(writer, reader, tmp_path):
     assert "The file holds no advantages; they were computed from the rewards." in report.summary
 
 
+def test_that_a_half_written_last_line_of_a_rollout_costs_that_line_only(writer, reader, tmp_path):
+    folder = verl_run(tmp_path / "verl")
+    path = folder / "rollout_data/2.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+    report = import_one(folder, writer)
+    assert report.problems == ("rollout_data/2.jsonl, line 4: it was never written to its end.",)
+    groups = reader.groups_of_step(report.run_id, 2)
+    assert [[sample.text for sample in group.completions] for group in groups] == [["a0", "a2"], ["a1"]]
+
+
+def test_that_a_broken_line_inside_a_rollout_is_named(writer, reader, tmp_path):
+    folder = verl_run(tmp_path / "verl")
+    path = folder / "rollout_data/2.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"input": "q1"', b'"input": q1', 1))
+    report = import_one(folder, writer)
+    assert report.problems[0].startswith("rollout_data/2.jsonl, line 2: no JSON")
+    assert len(reader.groups_of_step(report.run_id, 2)) == 2
+
+
 def test_that_tables_of_completions_are_read(writer, reader, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(
@@ -260,6 +284,59 @@ def test_that_an_import_that_was_cut_off_goes_on_with_the_same_run(writer, reade
     assert import_one(path, writer).run_id == cut_off.id
     assert len(reader.runs()) == 1
     assert len(reader.points(cut_off.id, "reward").steps) == 1000
+
+
+READ = """
+import sys
+from contextlib import closing
+from pathlib import Path
+from grpo_gui.outside.following import Follower
+from grpo_gui.outside.importing import import_path
+from grpo_gui.store.writer import StoreWriter
+with closing(StoreWriter.open(Path(sys.argv[1]))) as writer:
+    def wait(_):
+        print("reading", flush=True)
+        sys.stdin.readline()
+    list(import_path(Path(sys.argv[2]), writer, progress=wait))
+"""
+
+
+@contextmanager
+def other_import(writer, path):
+    """Another process that stands still in the middle of importing `path`."""
+    command = [sys.executable, "-c", READ, str(writer.path), str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "reading\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_that_a_place_that_another_process_imports_is_left_to_it_until_that_is_killed(writer, reader, tmp_path):
+    path = write_lines(tmp_path / "a.jsonl", [{"step": n, "reward": 1.0} for n in range(1, 1001)])
+    with other_import(writer, path):
+        with pytest.raises(OutsideError, match="Run 1 is being read from there already"):
+            import_one(path, writer)
+        with pytest.raises(BadInputError, match="Run 1 is being read from there already"):
+            Follower(LocalPlace(path), writer).poll()
+        (run,) = reader.runs()
+    assert import_one(path, writer).run_id == run.id
+    assert len(reader.points(run.id, "reward").steps) == 1000
+
+
+def test_that_two_imports_that_begin_at_once_make_one_run(writer, reader, tmp_path, monkeypatch):
+    path = write_lines(tmp_path / "a.jsonl", [{"step": 1, "reward": 1.0}])
+    begin = writer.begin_outside_run
+
+    def begin_second(*arguments):
+        with other_import(writer, path):
+            return begin(*arguments)
+
+    monkeypatch.setattr(writer, "begin_outside_run", begin_second)
+    with pytest.raises(OutsideError, match="Run 1 is being read from there already"):
+        import_one(path, writer)
+    assert [run.id for run in reader.runs()] == [1]
 
 
 def test_that_a_run_that_is_broken_is_named_after_those_beside_it_were_imported(writer, reader, tmp_path):
