@@ -10,6 +10,7 @@ from grpo_gui.router.state import RouterState
 from grpo_gui.router.table import WEIGHT_SCALE
 
 NORMAL_95 = 1.959963984540054
+_ALIKE = 1e-6  # probabilities that differ by less are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,14 @@ def explain(
     )
     models = tuple(sorted(models, key=lambda model: -model.probability))
     ratings = int(beliefs.ratings.sum())
-    return Explanation(
-        query_class, reason, state.policy_name, ratings, models, _sentence(query_class, reason, ratings, models)
-    )
+    sentence = _sentence(query_class, reason, ratings, models, rated=ratings > 0 or _are_rated(state, candidates))
+    return Explanation(query_class, reason, state.policy_name, ratings, models, sentence)
+
+
+def _are_rated(state: RouterState, models: tuple[str, ...]) -> bool:
+    """True when one of the models has a rating in any class."""
+    indices = state.arms.places(models)
+    return any(state.arms.beliefs(name, indices).ratings.any() for name in state.arms.classes)
 
 
 def weight_map(state: RouterState, models: tuple[str, ...]) -> WeightMap:
@@ -120,9 +126,13 @@ def _shifted(state: RouterState, weights: Float64Array, index: int, quality: flo
     return float(state.table.softmax(shifted)[index])
 
 
-def _sentence(query_class: str, reason: str, ratings: int, models: tuple[ModelExplanation, ...]) -> str:
+def _sentence(query_class: str, reason: str, ratings: int, models: tuple[ModelExplanation, ...], *, rated: bool) -> str:
     first = models[0]
     start = f"The query is {query_class} because {reason}."
+    if not rated:
+        are_alike = first.probability - models[-1].probability < _ALIKE
+        rest = "every model has the same chance" if are_alike else "what the policy began with decides"
+        return f"{start} No answer is rated yet, so {rest}."
     if not ratings:
         return f"{start} No answer of this class is rated yet, so the models' ratings in other classes decide."
     best = (

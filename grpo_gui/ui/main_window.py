@@ -24,6 +24,7 @@ from grpo_gui.ui.rail import Rail
 from grpo_gui.ui.rate_badge import RateBadge
 from grpo_gui.ui.run_imports import RunImports, dropped_paths
 from grpo_gui.ui.run_text import run_title
+from grpo_gui.ui.snapshot_notice import SnapshotNotice
 from grpo_gui.ui.status_bar import StatusBar
 from grpo_gui.ui.tool_bar import ToolBar
 from grpo_gui.ui.train_page import TrainPage
@@ -73,6 +74,7 @@ class MainWindow(QMainWindow):
         self.messages = MessageBar()
         self.jobs = JobStrip()
         self.imports = RunImports(workspace, self.jobs, self)
+        self._snapshots = SnapshotNotice(workspace, self.transport, self.jobs, partial(self.show_view, "snapshots"))
         self.status = StatusBar(workspace, self.meter)
         self.keys = KeysOverlay(self)
         self.guard = CloseGuard(workspace, self)

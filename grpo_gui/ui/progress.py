@@ -8,7 +8,7 @@ from grpo_gui.events import Event, RunStatus, StepCompleted
 from grpo_gui.store.records import RunRecord
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count, duration
-from grpo_gui.ui.run_config import total_steps
+from grpo_gui.ui.run_config import planned_steps, total_steps
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.workspace import Workspace
 
@@ -79,28 +79,31 @@ class Progress(QWidget):
         if not active:
             self.place.setText(_SENTENCES[run.status].format(count(run.steps_done)))
             return
-        total = total_steps(run)
+        planned, total = planned_steps(run), total_steps(run)
+        self.bar.setVisible(planned is not None)
         self.bar.setRange(0, max(total, 1))
         self.bar.setValue(run.steps_done)
-        self.place.setText(_place(run, total))
+        self.place.setText(_place(run, planned))
         self.left.setText(self._left(run, total))
 
     def _left(self, run: RunRecord, total: int) -> str:
         if run.status is not RunStatus.RUNNING:
             return ""
         if run.id != self._recent_run:
-            return "in the background" if run is not self._workspace.trained_run else ""
+            elsewhere = "followed" if run.origin == "followed" else "in the background"
+            return elsewhere if run is not self._workspace.trained_run else ""
         seconds = self.time_left_s(total)
         return "" if seconds is None else f"{duration(seconds)} left"
 
 
-def _place(run: RunRecord, total: int) -> str:
+def _place(run: RunRecord, planned: int | None) -> str:
+    step = f"step {count(run.steps_done)}" + ("" if planned is None else f" of {count(planned)}")
     match run.status:
         case RunStatus.WARMING_UP:
             return "warming up\u2026"
         case RunStatus.PAUSED:
-            return f"paused at step {count(run.steps_done)} of {count(total)}"
+            return f"paused at {step}"
         case RunStatus.WAITING:
-            return f"waiting at step {count(run.steps_done)} of {count(total)}"
+            return f"waiting at {step}"
         case _:
-            return f"step {count(run.steps_done)} of {count(total)}"
+            return step

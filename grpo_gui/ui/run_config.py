@@ -21,8 +21,14 @@ def settings_of(run: RunRecord | None) -> TrainConfig:
 
 def total_steps(run: RunRecord) -> int:
     """Return how many steps the run shall do; of a run of another program that does not say it, those it has done."""
+    planned = planned_steps(run)
+    return run.steps_done if planned is None else planned
+
+
+def planned_steps(run: RunRecord) -> int | None:
+    """Return how many steps the run shall do; None for a run of another program that does not say it."""
     config = config_of(run)
-    return (_max_steps(run.config) or run.steps_done) if config is None else config.steps
+    return _max_steps(run.config) if config is None else config.steps
 
 
 @lru_cache(maxsize=16)

@@ -162,8 +162,7 @@ QTableCornerButton::section { background: $surface; border: none; }
 """
 
 _SHELL = """
-QToolBar#tools { background: $win; border: none; border-bottom: 1px solid $line; min-height: @41; spacing: 4px;
-  padding: 0 12px 0 10px; }
+QToolBar#tools { background: $win; border: none; border-bottom: 1px solid $line; min-height: @41; }
 QToolBar#tools QToolButton { padding: 4px 10px; font-weight: 600; }
 QToolBar#tools::separator { background: $line; width: 1px; margin: 10px 8px; }
 QStatusBar { background: $win; border-top: 1px solid $line; min-height: @25; color: $text2; }

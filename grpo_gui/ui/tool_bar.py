@@ -3,12 +3,16 @@
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
-from grpo_gui.ui import theme
+from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.progress import Progress
 from grpo_gui.ui.run_selector import RunSelector
 from grpo_gui.ui.transport import Transport
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.workspace import Workspace
+
+
+_MARGIN = 4
+_SPACING = 1
 
 
 class ToolBar(QToolBar):
@@ -36,6 +40,14 @@ class ToolBar(QToolBar):
         self.selector = RunSelector(workspace)
         self.addWidget(self.selector)
         self.addWidget(_gap(12))
+        theme.follow(self, self._keep_shape)
+
+    def _keep_shape(self) -> None:
+        """Give the bar its margins: Qt takes others of its own each time that the style sheet is set again."""
+        margin = theme.px(_MARGIN)
+        self.layout().setContentsMargins(margin, margin, margin, margin)
+        self.layout().setSpacing(theme.px(_SPACING))
+        self.setFixedHeight(theme.px(tokens.TOOLBAR_HEIGHT))
 
 
 def _gap(width: int) -> QWidget:

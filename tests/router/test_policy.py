@@ -488,6 +488,19 @@ def test_that_a_decision_can_be_explained():
     assert len(policy.state.decisions) == 60  # looking decides nothing
 
 
+def test_that_without_any_rating_no_rating_is_said_to_decide():
+    policy = RouterPolicy()
+    assert policy.explain(SHORT, ["a", "b"]).sentence.endswith(
+        "No answer is rated yet, so every model has the same chance."
+    )
+
+
+def test_that_ratings_of_another_class_are_said_to_decide():
+    policy = taught(RouterPolicy(), 20)
+    long = context_from_text("x" * 400)
+    assert policy.explain(long, MODELS).sentence.endswith("so the models' ratings in other classes decide.")
+
+
 def test_that_looking_changes_nothing_not_even_for_models_that_are_not_known():
     policy = taught(RouterPolicy(), 20)
     before = policy.state.arms.models

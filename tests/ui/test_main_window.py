@@ -3,7 +3,8 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
-from grpo_gui.events import RunStatus, TrainerStatus
+from grpo_gui.commands import SaveSnapshot
+from grpo_gui.events import RunStatus, SnapshotSaved, TrainerStatus
 from grpo_gui.ui import theme
 from grpo_gui.ui.main_window import MainWindow, ViewMakers
 from grpo_gui.ui.views.run_form import RunForm
@@ -253,3 +254,36 @@ def test_that_the_window_imports_what_is_dropped(window, qtbot, tmp_path, monkey
     drop = QDropEvent(QPoint(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, no_keys)
     window.dropEvent(drop)
     assert (started, drop.isAccepted()) == ([tmp_path / "run"], True)
+
+
+def test_that_a_change_of_theme_moves_nothing_in_the_tool_bar(window):
+    def shape():
+        QApplication.processEvents()
+        tools = [window.tools.widgetForAction(action).geometry() for action in window.tools.actions()]
+        return window.centralWidget().geometry(), window.tools.geometry(), tools
+
+    before = shape()
+    try:
+        theme.apply("dark")
+        assert shape() == before
+    finally:
+        theme.apply("light")
+    assert shape() == before
+
+
+def test_that_a_snapshot_by_hand_is_confirmed_and_leads_to_the_snapshots(window, workspace, launcher, pump, qtbot):
+    window.form.submit()
+    qtbot.waitUntil(lambda: bool(launcher.handles))
+    run_id = launcher.handles[0].run_id
+    deliver(pump, TrainerStatus(run_id, RunStatus.RUNNING, 3))
+    qtbot.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert launcher.handles[0].commands == [SaveSnapshot()]
+    assert window.jobs.words.text() == "A snapshot is made after the step at hand."
+    deliver(pump, SnapshotSaved(run_id, 4, 0.0, "/x", "every", True, 1, "", ()))
+    assert "is made after" in window.jobs.words.text()
+    deliver(pump, SnapshotSaved(run_id, 4, 0.0, "/x", "hand", True, 1, "", ()))
+    assert window.jobs.words.text() == "The snapshot of step 4 is saved and kept until you delete it."
+    window._views["snapshots"] = QLabel("snapshots")
+    window.pages.addWidget(window._views["snapshots"])
+    qtbot.mouseClick(window.jobs.button, Qt.MouseButton.LeftButton)
+    assert window.pages.currentWidget() is window._views["snapshots"]

@@ -112,10 +112,13 @@ def signal(run: RunSeries) -> Cell:
     return Cell(percent(1 - dead, 0), "of groups with signal", sentence)
 
 
-def output(newest: ShownStep | None) -> Cell:
-    """How many are right in the newest step, how varied the groups are, how many were cut off."""
+def output(newest: ShownStep | None, steps: int = 0) -> Cell:
+    """How many are right in the newest step, how varied the groups are, how many were cut off.
+
+    `steps` counts those of the run: one that was trained elsewhere may have recorded no completions.
+    """
     if newest is None:
-        return Cell(NOTHING, "right", "no step yet")
+        return Cell(NOTHING, "right", "no completions recorded" if steps else "no step yet")
     completions = newest.completions
     distinct = sum(distinct_count(group) for group in newest.groups) / len(newest.groups)
     size = len(completions) / len(newest.groups)

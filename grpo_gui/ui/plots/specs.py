@@ -94,6 +94,19 @@ def _clip_note(config: TrainConfig | None) -> str:
     return CLIP_NOTE if config is not None and config.num_iterations == 1 else ""
 
 
+def _kl_layers(run: RunSeries, _: TrainConfig | None) -> list[Layer]:
+    """The mean, and the largest value of a token where a run recorded it."""
+    mean = LineLayer("kl", "mean", "mean")
+    return [mean, LineLayer("kl/max", "maximum", "max")] if len(run.series("kl/max")) else [mean]
+
+
+def _time_layers(run: RunSeries, _: TrainConfig | None) -> list[Layer]:
+    """The parts of a step's time on each other; the whole alone where a run did not record the parts."""
+    if len(run.series("step_time")) and not any(len(run.series(name)) for name, _, _ in TIME_PARTS):
+        return [LineLayer("step_time", "mean")]
+    return [StackLayer([(name, color) for name, _, color in TIME_PARTS])]
+
+
 def _norm_layers(_: RunSeries, config: TrainConfig | None) -> list[Layer]:
     layers: list[Layer] = [LineLayer("grad_norm", "mean")]
     if config is not None and config.max_grad_norm > 0:
@@ -147,9 +160,11 @@ SPECS: tuple[PlotSpec, ...] = (
         "kl",
         "KL",
         "kl",
-        lambda _, __: [LineLayer("kl", "mean", "mean"), LineLayer("kl/max", "maximum", "max")],
+        _kl_layers,
         lambda reading: significant(reading.value("kl"), 2),
-        hint=lambda reading: f"max {significant(reading.value('kl/max'), 2)}",
+        hint=lambda reading: (
+            f"max {significant(reading.value('kl/max'), 2)}" if len(reading.run.series("kl/max")) else ""
+        ),
         log=True,
         metrics=("kl", "kl/max"),
     ),
@@ -196,7 +211,7 @@ SPECS: tuple[PlotSpec, ...] = (
         "time",
         "Step time",
         "step_time",
-        lambda _, __: [StackLayer([(name, color) for name, _, color in TIME_PARTS])],
+        _time_layers,
         lambda reading: f"{_milliseconds(reading.value('step_time'))} ms",
         legend=_time_legend,
         scale=1000,

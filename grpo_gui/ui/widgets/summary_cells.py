@@ -52,7 +52,7 @@ class SummaryCells(QFrame):
         """Say what the run's numbers say now."""
         self.learning.show_cell(learning(run))
         self.health.show_cell(health_cell(health, run))
-        self.output.show_cell(output(newest))
+        self.output.show_cell(output(newest, run.newest_step or 0))
         tip = tooltip_of(health.open) or definition_of("frac_reward_zero_std").tooltip
         self.health.setToolTip(f"{tip}\nNow: {drift(run)}." if run.newest_step else tip)
 

@@ -116,3 +116,8 @@ def test_that_a_real_looking_run_gets_all_three_cells():
     assert verdicts.learning(run).sentence.startswith("+0.")
     assert "%" in verdicts.signal(run).headline
     assert verdicts.output(of_event(event)).unit == "right in the last step"
+
+
+def test_that_a_run_without_completions_says_so_instead_of_waiting():
+    assert verdicts.output(None, 5).sentence == "no completions recorded"
+    assert verdicts.output(None).sentence == "no step yet"
