@@ -10,7 +10,6 @@ from grpo_gui.ui.transport import Transport
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.workspace import Workspace
 
-
 _MARGIN = 4
 _SPACING = 1
 
@@ -44,9 +43,10 @@ class ToolBar(QToolBar):
 
     def _keep_shape(self) -> None:
         """Give the bar its margins: Qt takes others of its own each time that the style sheet is set again."""
-        margin = theme.px(_MARGIN)
-        self.layout().setContentsMargins(margin, margin, margin, margin)
-        self.layout().setSpacing(theme.px(_SPACING))
+        margin, layout = theme.px(_MARGIN), self.layout()
+        assert layout is not None  # every tool bar has one
+        layout.setContentsMargins(margin, margin, margin, margin)
+        layout.setSpacing(theme.px(_SPACING))
         self.setFixedHeight(theme.px(tokens.TOOLBAR_HEIGHT))
 
 
