@@ -5,12 +5,11 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
-from grpo_gui.errors import BadInputError, GrpoGuiError
+from grpo_gui.errors import GrpoGuiError
 from grpo_gui.events import RunStatus
 from grpo_gui.outside.following import Follower
 from grpo_gui.outside.places import Place
 from grpo_gui.outside.ssh_place import place_of
-from grpo_gui.store.reader import StoreReader
 from grpo_gui.ui.engine import Writer
 from grpo_gui.ui.workspace import Workspace
 
@@ -90,12 +89,12 @@ class _FollowThread(threading.Thread):
         self._is_found = False
 
     def run(self) -> None:
-        """Follow; a fault of the store, or a missing package, ends it with a sentence."""
+        """Follow; another process that reads the place, a fault of the store or a missing package ends it."""
         status, problem = None, ""
         try:
             status = self._follower.run(self.stop)
         except GrpoGuiError as error:
-            problem = f"{self._follower.place.name} is no longer followed: {error}"
+            problem = f"{self._follower.place.name} is not followed: {error}"
         self.signals.ended.emit(status, problem)
 
     def _said(self, status: str, step: int, message: str) -> None:  # noqa: ARG002  # what a Follower tells
@@ -108,14 +107,6 @@ def _prepare(text: str, writer: Writer) -> tuple[Writer, Place]:
     """The place, and the writer for its thread.
 
     Raises:
-        BadInputError: it is no place, or another process follows it.
+        BadInputError: it is no place.
     """
-    place = place_of(text, writer.path)
-    with StoreReader(writer.path) as reader:
-        known = reader.find_outside_run(place.name)
-        run = None if known is None else reader.run(known.run_id)
-    if run is not None and run.status.is_active:
-        raise BadInputError(
-            f"Run {run.id} follows {place.name} already; end that first, or open the database anew if it was killed."
-        )
-    return writer, place
+    return writer, place_of(text, writer.path)

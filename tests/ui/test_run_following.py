@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from grpo_gui.events import RunStatus, TrainerStatus
+from grpo_gui.errors import BadInputError
+from grpo_gui.events import RunStatus
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.ui.run_imports import RunImports
 from grpo_gui.ui.widgets.job_strip import JobStrip
@@ -89,19 +90,21 @@ def test_that_a_bad_address_is_a_sentence(imports, stored, qtbot):
     assert imports.following.names == ()
 
 
-def test_that_a_run_that_another_process_follows_is_not_followed_twice(imports, stored, writer, tmp_path, qtbot):
+def test_that_a_place_that_another_process_reads_is_not_followed(imports, stored, tmp_path, qtbot, monkeypatch):
+    def claimed(run_id):
+        raise BadInputError(f"Run {run_id} is being read from there already.")
+
     path = tmp_path / "metrics.jsonl"
     log(path, 1)
     with qtbot.waitSignal(imports.following.found, timeout=10_000) as found:
         follow(imports, qtbot, path)
-    imports.following._threads[str(path)].stop.set()
+    imports.following.stop(str(path))
     qtbot.waitUntil(lambda: imports.following.names == ())
-    run_id = found.args[1]
-    writer.emit(TrainerStatus(run_id, RunStatus.RUNNING, 1))
-    assert writer.flush(10)
+    monkeypatch.setattr(stored._writer, "take_outside_run", claimed)
     with qtbot.waitSignal(stored.problem) as problem:
         follow(imports, qtbot, path)
-    assert problem.args[0].startswith(f"Run {run_id} follows {path} already")
+    assert problem.args[0] == f"{path} is not followed: Run {found.args[1]} is being read from there already."
+    assert imports.following.names == ()
 
 
 def test_that_closing_the_database_ends_following(imports, stored, writer, tmp_path, qtbot):
