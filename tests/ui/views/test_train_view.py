@@ -183,7 +183,7 @@ def test_that_a_completion_opens_among_all_completions(open_view, writer, stored
     stored.completion_selected.connect(opened.append)
     stored.view_requested.connect(opened.append)
     qtbot.mouseClick(view.group.open_link, Qt.MouseButton.LeftButton)
-    assert opened == [CompletionRef(view.focus.ref, 1), "completions"]
+    assert opened == ["completions", CompletionRef(view.focus.ref, 1)]
 
 
 def test_that_a_completion_chosen_elsewhere_is_shown_with_its_step(open_view, writer, stored, qtbot):
