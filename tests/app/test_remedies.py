@@ -147,7 +147,7 @@ def test_that_each_live_change_reaches_the_trainer_is_recorded_and_is_drawn(desk
         assert (change.name, change.old, change.new) == (setting, before, value)
         assert change.step > step
         desk.wait(lambda drawn=change: drawn in view.model.series.changes)
-        desk.wait(lambda: "set already" in desk.card.remedy.hint.text())
+        desk.wait(lambda: "is set since step" in desk.card.remedy.hint.text())
         assert not desk.card.remedy.first.isVisible()
     desk.workspace.post(Resume())
     newest = change.step
@@ -184,7 +184,7 @@ def test_that_what_cannot_change_while_a_run_goes_on_becomes_a_branch_of_it(desk
     desk.start(config)
     desk.open_finding("temperature")
     desk.press_first()  # changed on the way: the branch has it too
-    desk.wait(lambda: "set already" in desk.card.remedy.hint.text())
+    desk.wait(lambda: "is set since step" in desk.card.remedy.hint.text())
     desk.open_finding(setting)
     desk.wait(lambda: desk.card.remedy.first.text().startswith("Branch from step 4 with"))
     hint = desk.card.remedy.hint.text()

@@ -71,8 +71,9 @@ def remedies_for(
     if setting in ("prompt_file", "max_size"):
         found.append(_other_prompts(config, setting))
     value = finding.action.value if finding.action.value is not None else _derived(setting, config, values)
-    if value is not None and setting in HYPERPARAMETERS and values.get(setting) != value:
-        if can_change:
+    is_set = values.get(setting) == value
+    if value is not None and setting in HYPERPARAMETERS and (not is_set or goes_back(finding)):
+        if can_change and not is_set:
             found.append(_live(setting, value, config, next_step))
         words = f"{_label(setting)} {number(value)}"
         found.append(_checked(f"New run with {words}", _FORM_HINT, config, {setting: value}))
@@ -80,6 +81,11 @@ def remedies_for(
         label = f"New run with {count(round(value))} {_FORM_WORDS[setting]}"
         found.append(_checked(label, _FORM_HINT, config, {setting: round(value)}))
     return tuple(one for one in found if one is not None)
+
+
+def goes_back(finding: Finding) -> bool:
+    """Whether the proposal is to leave what came since it began, so that a change of the running trainer is less."""
+    return finding.action.sentence.startswith("Go back")
 
 
 def _live(setting: str, value: float, config: TrainConfig, next_step: int) -> Remedy | None:

@@ -17,14 +17,15 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionQuery, CompletionRef
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.diagnosing import diagnose_run
+from grpo_gui.ui.formatting import count
 from grpo_gui.ui.health_watch import HealthWatch
 from grpo_gui.ui.models.finding_mark import FindingMark
 from grpo_gui.ui.models.finding_samples import read_samples
 from grpo_gui.ui.models.finding_words import COLORS
 from grpo_gui.ui.models.form_filling import Beginning, find_beginning
-from grpo_gui.ui.models.hyperparameters import current_values
+from grpo_gui.ui.models.hyperparameters import HYPERPARAMETERS, current_values
 from grpo_gui.ui.models.prompt_copy import copy_without
-from grpo_gui.ui.models.remedies import DropPrompts, Live, NewRun, Remedy, remedies_for
+from grpo_gui.ui.models.remedies import DropPrompts, Live, NewRun, Remedy, goes_back, remedies_for
 from grpo_gui.ui.models.run_health import RunHealth
 from grpo_gui.ui.models.run_model import RunModel
 from grpo_gui.ui.plots.plots_panel import PlotsPanel
@@ -129,12 +130,11 @@ class TrainFindings(QObject):
         if asked is not None:
             self._show_asked(asked)
             return
-        goes_back = finding.action.sentence.startswith("Go back") and self._beginning.step is not None
-        if goes_back:
+        if goes_back(finding) and self._beginning.step is not None:
             found = tuple(sorted(found, key=lambda one: isinstance(one, Live)))
         is_live = can_change and not any(isinstance(one, Live) for one in found)
         named = tuple(self._named(one, is_live=is_live) for one in found)
-        self.card.show_remedies(named, "" if named or not finding.action.setting else "It is set already.")
+        self.card.show_remedies(named, "" if named else self._why_none(finding.action.setting))
 
     # --- inside
 
@@ -153,6 +153,13 @@ class TrainFindings(QObject):
             hints.append(_STARTS_OVER)
         label = remedy.label.replace("New run", f"Branch from step {step}", 1) if is_branch else remedy.label
         return replace(remedy, label=label, hint=" ".join(hints))
+
+    def _why_none(self, setting: str) -> str:
+        """Why there is no button for a setting; empty where the program cannot do what is proposed."""
+        since = [change.step for change in self._model.series.changes if change.name == setting]
+        if since:
+            return f"It is set since step {count(since[-1])}."
+        return "It is set already." if setting in HYPERPARAMETERS else ""
 
     def _heard(self) -> None:
         """The trainer said something, perhaps that it does not take what was asked for."""

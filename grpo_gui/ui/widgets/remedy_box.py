@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from grpo_gui.ui import icons
 from grpo_gui.ui.models.remedies import Remedy
 from grpo_gui.ui.widgets.buttons import button
+from grpo_gui.ui.widgets.flow_layout import FlowLayout
 from grpo_gui.ui.widgets.labels import label
 
 
@@ -30,17 +31,17 @@ class RemedyBox(QFrame):
         title.setSpacing(6)
         title.addWidget(icon)
         title.addWidget(label("What to do", "title"), 1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.first)
-        buttons.addWidget(self.second)
-        buttons.addStretch(1)
+        buttons = QWidget()
+        flow = FlowLayout(8, buttons)  # two long ones do not fit beside each other
+        flow.addWidget(self.first)
+        flow.addWidget(self.second)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 10, 12, 10)
         column.setSpacing(6)
         column.addLayout(title)
         column.addWidget(self.sentence)
         column.addWidget(self.hint)
-        column.addLayout(buttons)
+        column.addWidget(buttons)
         self.first.clicked.connect(partial(self._choose, 0))
         self.second.clicked.connect(partial(self._choose, 1))
 
