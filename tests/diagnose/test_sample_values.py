@@ -58,7 +58,8 @@ def test_that_groups_of_different_sizes_and_abstentions_are_read():
 
 @pytest.mark.parametrize(("others", "dead"), [([0.0, 1.0], 0.5), ([0.0, None], 1.0)])
 def test_that_a_group_whose_rewards_are_all_infinite_is_dead(others, dead):
-    groups = (group_of([math.inf, math.inf]), group_of(others, index=1))
+    infinite = tuple(replace(one, reward=math.inf) for one in group_of([1, 1]).completions)
+    groups = (Group(completions=infinite), group_of(others, index=1))
     assert sample_values(groups, FACTS)["samples/dead_groups"] == dead
 
 
