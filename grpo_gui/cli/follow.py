@@ -28,6 +28,7 @@ def follow(context: click.Context, place: str, database: Path | None) -> None:
     with closing(StoreWriter.open(target)) as writer:
         follower = Follower(place_of(place, target), writer)
         follower.said = _say(follower)
+        follower.waits = click.echo
         click.echo(f"Following {follower.place.name}; Ctrl+C ends it.")
         try:
             follower.run(threading.Event())

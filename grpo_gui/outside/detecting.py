@@ -2,8 +2,10 @@
 
 import csv
 import json
+import os
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from grpo_gui.outside.bridge import BridgeFolder, is_bridge_line
@@ -20,6 +22,7 @@ HEAD_BYTES = 1 << 16
 MAX_HEAD_BYTES = 1 << 26  # a first line may hold many long completions
 MAX_DEPTH = 4
 MAX_FILES = 200_000
+MAX_LOOKED_AT = 100
 STATE = "trainer_state.json"
 _TEXT_ENDS = frozenset({".jsonl", ".json", ".csv", ".ndjson", ".log", ".txt", ""})
 _NO_METRICS = frozenset(  # JSON that lies beside a model
@@ -86,6 +89,45 @@ def sources_at(place: Path, known: dict[str, Source]) -> list[Source]:
     everything = [*known.values(), *found]
     bridges = [source for source in everything if source.format == "bridge"]
     return [source for source in found if source in bridges] if bridges else found
+
+
+def why_nothing(place: Path, name: str) -> str:
+    """Why no source was found at a place that is called `name`, and what would help, as a sentence."""
+    try:
+        is_folder = place.is_dir()
+        is_empty = not (any(place.iterdir()) if is_folder else place.stat().st_size)
+        unreadable = next((path for path in _files(place) if not _may_be_read(path)), None)
+    except (FileNotFoundError, NotADirectoryError):
+        return f"{name} is not there yet; waiting for it."
+    except OSError as error:
+        return f"{name} cannot be read ({error.strerror}); check its permissions."
+    if unreadable is not None:
+        inside = "" if unreadable == place else f"/{unreadable.relative_to(place).as_posix()}"
+        return f"{name}{inside} may not be read; check its permissions."
+    if is_empty:
+        return f"{name} is empty so far; waiting for what is written there."
+    if is_folder:
+        return f"{name} holds nothing so far that can be read; waiting for {READABLE.replace(', or ', ' or ')}."
+    return f"{name} is of no kind that can be read; give {READABLE}."
+
+
+def _files(place: Path) -> Iterator[Path]:
+    """The file itself, or some of those in a folder."""
+    if not place.is_dir():
+        yield place
+        return
+    for folder in islice(_folders(place, 0), MAX_LOOKED_AT):
+        yield from islice(folder.iterdir(), MAX_LOOKED_AT)
+
+
+def _may_be_read(path: Path) -> bool:
+    try:
+        os.close(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)))  # a pipe must not keep us waiting
+    except PermissionError:
+        return path.is_dir() and os.name == "nt"  # Windows opens no folders
+    except OSError:
+        return True  # gone, or a socket
+    return True
 
 
 def _use_state(state: Path, known: dict[str, Source]) -> bool:

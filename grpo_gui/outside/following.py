@@ -10,7 +10,7 @@ from typing import Protocol
 from grpo_gui.commands import Command
 from grpo_gui.events import RunStatus, TrainerStatus
 from grpo_gui.outside.assembling import Assembler, merged
-from grpo_gui.outside.detecting import sources_at
+from grpo_gui.outside.detecting import sources_at, why_nothing
 from grpo_gui.outside.gathering import Gathering
 from grpo_gui.outside.importing import (
     RunWriter,
@@ -58,10 +58,13 @@ class Follower:
         self.run_id: int | None = None
         self.said: Callable[[str, int, str], None] = lambda *_: None  # called with status, step and message
         self.info = RunInfo()
+        self.waits: Callable[[str], None] = lambda _: None  # called with what stands in the way, while nothing is read
         self._writer = writer
         self._sources: dict[str, Source] = {}
         self._records: dict[str, SourceRecord] = {}
         self._looked_s = self._summed_s = -DISCOVER_S
+        self._obstacle = ""
+        self._told_obstacle = ""
         self._said: tuple[RunStatus, str] | None = None
         self._state = RunState(time.monotonic(), quiet_s)
         self._assembler = Assembler(self.info)
@@ -117,6 +120,9 @@ class Follower:
             self._looked_s = now_s
             self._discover()
         count = self._read(now_s)
+        trouble = trouble or self._obstacle
+        if self.run_id is None or not self._sources:
+            self._tell_obstacle(trouble or self._no_rows())
         if self.run_id is not None and (self._sources or trouble):
             self._way_back.pass_on(self.run_id, self._sources.values(), self._reader)
             if count and now_s - self._summed_s >= SUMMARY_S:
@@ -140,10 +146,17 @@ class Follower:
 
     def _discover(self) -> None:
         """Look for files that are new; a place that is not there yet may come later."""
+        found: list[Source] = []
+        self._obstacle = ""
         try:
-            found = sources_at(self.place.folder, self._sources) if self.place.folder.exists() else []
-        except OutsideError:
-            return  # a file without a line so far
+            if self.place.folder.exists():
+                found = sources_at(self.place.folder, self._sources)
+            if not found and not self._sources:
+                self._obstacle = why_nothing(self.place.folder, self.place.name)
+        except OutsideError:  # a single file
+            self._obstacle = why_nothing(self.place.folder, self.place.name)
+        except OSError as error:
+            self._obstacle = f"{self.place.name} cannot be read ({error.strerror}); check its permissions."
         for source in found:
             if source.name in self._records:
                 source.restore(self._records[source.name])
@@ -166,7 +179,8 @@ class Follower:
                     self._write(waiting)
                     waiting = Gathering()
         except OSError as error:
-            logger.warning("%s cannot be read for now: %s", self.place.name, error)
+            self._obstacle = f"{error.filename or self.place.name} cannot be read for now ({error.strerror})."
+            logger.warning("%s", self._obstacle)
             self._write(waiting)
             self._sources = {}  # what was read ahead is read again from the last kept place
             self._looked_s = -DISCOVER_S
@@ -174,6 +188,16 @@ class Follower:
         if count:
             self._write(waiting, tuple(self._records_now()))
         return count
+
+    def _no_rows(self) -> str:
+        """What is said of files that hold nothing so far."""
+        problems = [problem.sentence for source in self._sources.values() for problem in source.problems]
+        return problems[0] if problems else f"{self.place.name} holds no step so far; waiting for the first one."
+
+    def _tell_obstacle(self, sentence: str) -> None:
+        if sentence != self._told_obstacle:
+            self._told_obstacle = sentence
+            self.waits(sentence)
 
     def _note_checkpoint(self, row: StatusRow) -> None:
         """Tell at its step where a checkpoint lies, once."""

@@ -4,6 +4,7 @@ import shutil
 import stat
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -14,9 +15,12 @@ from grpo_gui.outside.control import ControlReader, RatingReader
 from grpo_gui.outside.following import Follower
 from grpo_gui.outside.places import LocalPlace
 from grpo_gui.outside.quiet import QuietClock
+from grpo_gui.outside.source import LineSource
 from grpo_gui.outside.ssh_place import SshPlace
 from grpo_gui.rating_events import RatingEvent
+from grpo_gui.store.writer import StoreWriter
 from tests.outside.conftest import DATA, write_lines
+from tests.rights import unprivileged
 
 FAKE_SSH = """#!/bin/sh
 echo "$@" >> "$FAKE_SSH_LOG"
@@ -111,6 +115,71 @@ def test_that_a_place_that_is_not_there_yet_may_come_later(follow, reader, tmp_p
     write_lines(tmp_path / "later/more.jsonl", [{"step": 1, "kl": 0.5}])
     look(follower)
     assert reader.series_names(follower.run_id) == ("reward", "kl")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("none", None, "is not there yet; waiting for it"),
+        ("empty", "", "is empty so far"),
+        ("empty folder/", None, "is empty so far"),
+        ("odd.bin", "odd", "is of no kind that can be read"),
+        ("folder/odd.bin", "odd", "holds nothing so far that can be read; waiting for a TRL output folder"),
+        ("folder/a.csv", "step,reward\n", "holds no step so far"),
+        ("folder/a.jsonl", '{"step": 1, "reward": 2}'.replace("1", "-"), "holds nothing so far"),
+        ("folder/b.csv", "step,reward\nx,y\n", "b.csv, line 2: "),
+    ],
+)
+def test_that_following_says_what_it_waits_for(follow, tmp_path, name, content, sentence):
+    place = tmp_path / "run" / name
+    if name.endswith("/"):
+        place.mkdir(parents=True)
+    elif content is not None:
+        place.parent.mkdir(parents=True)
+        place.write_text(content)
+    follower, said = follow(place.parent if "/" in name.rstrip("/") else place), []
+    follower.waits = said.append
+    look(follower)
+    look(follower)
+    assert len(said) == 1, "it is said once"
+    assert sentence in said[0]
+    assert str(follower.place.folder) in said[0] or "b.csv" in said[0]
+
+
+@pytest.mark.parametrize("closed", ["run", "run/a.jsonl"])
+def test_that_following_says_what_may_not_be_read(public_folder, closed):
+    write_lines(public_folder / "run/a.jsonl", rows(1, 2))
+    said = []
+    with closing(StoreWriter.open(public_folder / "a.db")) as writer:
+        follower = Follower(LocalPlace(public_folder / "run"), writer)
+        follower.waits = said.append
+        (public_folder / closed).chmod(0o000)
+        with unprivileged():
+            follower.poll()
+        (public_folder / closed).chmod(0o755)
+        follower.close()
+    (sentence,) = said
+    assert sentence.startswith(str(public_folder / closed))
+    assert sentence.endswith("check its permissions.")
+
+
+def test_that_a_source_that_may_not_be_read_for_now_is_told_and_goes_on(follow, reader, tmp_path, monkeypatch):
+    path = write_lines(tmp_path / "a.jsonl", rows(1, 2))
+    follower = follow(path)
+    look(follower)
+
+    def refuse(_, *, final=False):
+        raise PermissionError(13, "Permission denied", str(path))
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LineSource, "read", refuse)
+        look(follower)
+    follower._writer.flush()
+    assert reader.run(1).message == f"{path} cannot be read for now (Permission denied)."
+    write_lines(path, rows(3, 3), mode="a")
+    look(follower)
+    assert reader.newest_step(1) == 3
 
 
 def test_that_a_log_that_is_begun_anew_counts_from_where_it_differs(follow, reader, tmp_path):

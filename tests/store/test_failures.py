@@ -2,7 +2,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionQuery
 from grpo_gui.store.run_files import take_in, write_run_file
 from grpo_gui.store.writer import StoreWriter
+from tests.rights import unprivileged
 from tests.store.samples import group, new_run, step
 
 
@@ -29,36 +30,11 @@ def writer(path, monkeypatch):
     writer.close()
 
 
-@contextmanager
-def unprivileged():
-    """File rights count: root, who may write everything, is put aside."""
-    if not hasattr(os, "geteuid"):
-        pytest.skip("file rights as on Unix are needed")
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 def give_away(path, mode):
     """Make the file one of the user without rights."""
     path.chmod(mode)
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         os.chown(path, 65534, 65534)
-
-
-@pytest.fixture
-def public_folder():
-    """A folder that a user without rights can reach."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o777)
-        yield folder
-        folder.chmod(0o777)
 
 
 def assert_refused(path, sentence):
@@ -374,5 +350,5 @@ def test_that_a_damaged_database_is_named_by_the_reader(path):
 
 def test_that_an_unknown_order_is_refused(writer, path):
     run_id = writer.create_run(new_run())
-    with StoreReader(path) as reader, pytest.raises(BadInputError, match="no order 'shortest'"):
-        reader.completion_page(CompletionQuery(run_id, sort="shortest"))
+    with StoreReader(path) as reader, pytest.raises(BadInputError, match="no order 'prettiest'"):
+        reader.completion_page(CompletionQuery(run_id, sort="prettiest"))
