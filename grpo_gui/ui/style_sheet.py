@@ -60,6 +60,7 @@ QLabel:disabled { color: $text3; }
 
 _FRAMES = """
 QFrame[look="card"] { background: $surface; border: 1px solid $line; border-radius: 6px; }
+QFrame[look="pinned"] { background: $surface; border: none; border-top: 1px solid $line; }
 QFrame[look="card-chosen"] { background: $surface; border: 1px solid $accent; border-radius: 6px; }
 QFrame[look="sunken"] { background: $sunken; border: none; border-radius: 4px; }
 QFrame[look="hline"] { background: $line; border: none; max-height: 1px; min-height: 1px; }

@@ -16,6 +16,7 @@ from grpo_gui.ui.trl_start import HandOver, TrlStart
 from grpo_gui.ui.widgets.begin_with import BeginWith
 from grpo_gui.ui.widgets.data_card import DataCard, DataReader
 from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.pinned_start import PinnedStart
 from grpo_gui.ui.widgets.preview_card import PreviewCard, Sampler
 from grpo_gui.ui.widgets.reward_bench import RewardBench, Runnable
 from grpo_gui.ui.widgets.run_form_card import RunFormCard
@@ -75,6 +76,7 @@ class RunForm(QScrollArea):
     def refresh(self) -> None:
         """Bring the Start button in line with the draft and with what is training."""
         self.card.show_start(*self._start_text())
+        self.pinned.refresh()
         is_busy = self._handing.is_starting or self._workspace.is_starting or self._is_warming_up()
         self.card.setDisabled(is_busy)
         valid = self.card.start.isEnabled()
@@ -199,3 +201,4 @@ class RunForm(QScrollArea):
         outer.addLayout(across)
         outer.addStretch(3)
         self.setWidget(page)
+        self.pinned = PinnedStart(self, self.card.start)

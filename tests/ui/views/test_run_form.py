@@ -317,3 +317,20 @@ def test_that_my_own_model_opens_the_choice_of_policies(form, qtbot):
 def test_that_another_database_is_asked_for(form, qtbot):
     with qtbot.waitSignal(form.database_requested):
         click(qtbot, form.begin.links["database"])
+
+
+def test_that_start_stays_in_sight_however_long_the_form_is(form, launcher, qtbot):
+    assert not form.pinned.isVisible()
+    click(qtbot, form.card.more)
+    qtbot.waitUntil(lambda: form.pinned.isVisible())
+    assert form.pinned.button.text() == form.card.start.text()
+    retype(qtbot, form.card.inputs["steps"].field, "0")
+    assert not form.pinned.button.isEnabled()
+    retype(qtbot, form.card.inputs["steps"].field, "9")
+    bar = form.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert not form.pinned.isVisible()
+    bar.setValue(0)
+    click(qtbot, form.pinned.button)
+    qtbot.waitUntil(lambda: bool(launcher.started))
+    assert launcher.started[0][0].steps == 9
