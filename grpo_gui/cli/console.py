@@ -86,7 +86,7 @@ class ProgressLine:
         self._steps = steps
         self._live = stream.isatty()
         self._held_out = math.nan
-        self._first_s: float | None = None
+        self._first: tuple[int, float] | None = None  # step and time of the first one that this run of ours saw
         self._width = 0
 
     def __call__(self, event: Event) -> None:
@@ -99,7 +99,7 @@ class ProgressLine:
             case StepCompleted():
                 self._step(event)
             case HyperparameterChanged():
-                self._print(f"step {event.step}: {event.name} {event.old} -> {event.new}")
+                self._print(f"step {event.step}: {event.name} {_plain(event.old)} -> {_plain(event.new)}")
             case TrainerStatus() if event.message and event.status is not RunStatus.FAILED:
                 self._print("\n".join(filter(None, (event.message, event.details))))
             case RunFailed():
@@ -115,10 +115,10 @@ class ProgressLine:
 
     def _step(self, event: StepCompleted) -> None:
         now_s = time.monotonic()
-        if self._first_s is None:
-            self._first_s = now_s
         done = event.step
-        rate = (done - 1) / (now_s - self._first_s) if now_s > self._first_s else math.nan
+        is_first = self._first is None
+        first, first_s = self._first = self._first or (done, now_s)
+        rate = (done - first) / (now_s - first_s) if now_s > first_s else math.nan
         metrics = dict(event.metrics)
         self._held_out = metrics.get("eval/reward", self._held_out)  # a run of TRL has no accuracy
         filled = round(BAR_WIDTH * done / self._steps)
@@ -136,7 +136,7 @@ class ProgressLine:
                 self._stream.write("\n")
                 self._width = 0
             self._stream.flush()
-        elif done == 1 or done == self._steps or done % max(1, self._steps // 10) == 0:
+        elif is_first or done == self._steps or done % max(1, self._steps // 10) == 0:
             self._print(line)
 
     def _print(self, line: str) -> None:
@@ -161,6 +161,13 @@ def standard_output() -> TextIO:
 
 def _finite(metrics: Mapping[str, float]) -> dict[str, float | None]:
     return {name: value if math.isfinite(value) else None for name, value in metrics.items()}
+
+
+def _plain(value: float | None) -> str:
+    """A setting as people write it: whole numbers without a point."""
+    if value is None:
+        return "none"
+    return f"{value:.0f}" if value.is_integer() else repr(value)
 
 
 def _number(value: float, digits: int) -> str:

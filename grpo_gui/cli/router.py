@@ -72,24 +72,19 @@ def export(context: click.Context, file: Path, database: Path | None) -> None:
 @click.pass_context
 def import_(context: click.Context, file: Path, database: Path | None) -> None:
     """Take over the table in FILE.json, and the network in FILE.safetensors beside it, before the first decision."""
+    from grpo_gui.router.policy import RouterPolicy
     from grpo_gui.store.writer import StoreWriter
 
-    table = _read(file).decode("utf-8", "replace")
-    network = file.with_suffix(".safetensors")
+    table, beside = _read(file).decode("utf-8", "replace"), file.with_suffix(".safetensors")
+    network = _read(beside) if beside.exists() else None
+    RouterPolicy().import_table(table, network)  # refuse bad files before anything is written
     writer = StoreWriter.open(chosen_database(context, database))
     try:
         with StoreReader(writer.path) as reader:
             events = [entry.event for entry in reader.router_log()]
-        if events:
-            policy = replay(events, record=writer.append_router).policy
-        else:
-            from grpo_gui.router.policy import RouterPolicy
-
-            RouterPolicy().import_table(table)  # refuse a bad file before anything is written
-            policy = RouterPolicy(record=writer.append_router)
-        policy.import_table(table)
-        if network.exists():
-            policy.import_network(_read(network))
+        record = writer.append_router
+        policy = replay(events, record=record).policy if events else RouterPolicy(record=record)
+        policy.import_table(table, network)
     finally:
         writer.close()
     click.echo(f"Taken over from {file}: {policy.state.policy_name}, {len(policy.state.arms.classes)} classes.")

@@ -25,10 +25,13 @@ class SentenceEmbeddings:
         """
         try:
             from transformers import AutoModel, AutoTokenizer
+            from transformers.utils import logging
         except ImportError as error:
             raise MissingExtraError(
                 "Sentence embeddings need the transformers package: pip install 'grpo-gui[hf]'."
             ) from error
+        logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # transformers has no types
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # it would run through what we print
         folder = model_folder(folder)
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)

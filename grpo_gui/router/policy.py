@@ -1,5 +1,6 @@
 """The default router policy: whom to ask, what a rating teaches, and why a model was chosen."""
 
+import math
 import random
 import threading
 from bisect import bisect_left
@@ -156,17 +157,23 @@ class RouterPolicy:
             raise BadInputError(f"The mode is {mode!r}; choose locked, shadow or learn.")
         self._commit(RouterModeSet(mode))
 
-    def import_table(self, table: str) -> None:
+    def import_table(self, table: str, network: bytes | None = None) -> None:
         """Take over a table that was learned elsewhere (`table_to_json`), before the first decision.
 
+        A `network` that comes with it decides from then on. Both are taken over, or neither.
+
         Raises:
-            BadInputError: it is no table, or something was decided already.
+            BadInputError: one of them is damaged, or something was decided already.
         """
         with self._lock:
             if self._state.decisions or self._state.imported is not None:
                 raise BadInputError("A table can only be taken over before the first decision; choose a new database.")
             restore_table(RouterState(load_scorer), table)
+            if network is not None:
+                load_scorer(network)
             self._commit(RouterImported(table))
+            if network is not None:
+                self.import_network(network)
 
     def import_network(self, network: bytes) -> int:
         """Let a network from elsewhere decide, without a judgement; returns its number. `roll_back` undoes it.
@@ -197,6 +204,8 @@ class RouterPolicy:
         Raises:
             BadInputError: the interval's lower end is not above 0, or the bytes are no network.
         """
+        if math.isnan(gain):
+            raise BadInputError("The candidate cannot be judged yet; let it learn from more ratings.")
         if not gain_low > 0:
             raise BadInputError(
                 f"The candidate is not better for certain (gain {gain:+.3f}, 95 % {gain_low:+.3f} to "

@@ -5,7 +5,7 @@ import json
 import math
 
 from grpo_gui.cli.console import JsonLines, ProgressLine
-from grpo_gui.events import EvalCompleted, RunFailed, RunStatus, StepCompleted, TrainerStatus
+from grpo_gui.events import EvalCompleted, HyperparameterChanged, RunFailed, RunStatus, StepCompleted, TrainerStatus
 
 
 def step_event(step, **metrics):
@@ -50,6 +50,20 @@ def test_that_a_failure_is_named_on_the_error_stream_after_the_last_step():
     lines, errors = json_lines([step_event(2, loss=0.5), RunFailed(1, 2, "The loss is not finite.", "")])
     assert [line["step"] for line in lines] == [2]
     assert errors == "grpo-gui: The loss is not finite.\n"
+
+
+def test_that_a_resumed_run_counts_its_pace_from_where_it_went_on(monkeypatch):
+    out, times = io.StringIO(), iter([100.0, 102.0])
+    monkeypatch.setattr("grpo_gui.cli.console.time.monotonic", lambda: next(times))
+    line = ProgressLine(out, steps=10)
+    line(HyperparameterChanged(1, 7, "steps", 6.0, 10.0))
+    line(HyperparameterChanged(1, 7, "beta", 0.0, 0.04))
+    line(step_event(7))
+    line(step_event(8))
+    printed = out.getvalue().splitlines()
+    assert printed[:2] == ["step 7: steps 6 -> 10", "step 7: beta 0 -> 0.04"]
+    assert printed[2].endswith("- steps/s  ")
+    assert printed[3].endswith("0.5 steps/s  4 s left")
 
 
 def test_that_a_pipe_gets_plain_lines_for_every_tenth_of_the_run():

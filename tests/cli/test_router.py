@@ -109,10 +109,25 @@ def test_that_a_network_beside_the_table_is_imported_and_exported(database, tmp_
     assert again.with_suffix(".safetensors").read_bytes() == NETWORK
 
 
+def test_that_a_damaged_network_leaves_no_trace_and_the_whole_one_is_taken_afterwards(database, tmp_path):
+    file, other = tmp_path / "table.json", tmp_path / "b.db"
+    router("export", file, "--db", database)
+    file.with_suffix(".safetensors").write_bytes(NETWORK[:-3])
+    refused = router("import", file, "--db", other)
+    assert (refused.returncode, refused.stderr.count("\n"), other.exists()) == (2, 1, False)
+    file.with_suffix(".safetensors").write_bytes(NETWORK)
+    assert "network 1" in router("import", file, "--db", other).stdout
+
+
 def test_that_a_file_that_is_no_table_leaves_no_trace(tmp_path):
     bad = tmp_path / "bad.json"
     bad.write_text("{}")
     result = router("import", bad, "--db", tmp_path / "b.db")
     assert (result.returncode, "not a table of the router" in result.stderr) == (2, True)
+    assert not (tmp_path / "b.db").exists()
+
+
+def test_that_a_router_that_decided_nothing_has_nothing_to_replay(tmp_path):
+    StoreWriter.open(tmp_path / "b.db").close()
     empty = router("replay", "--db", tmp_path / "b.db")
     assert (empty.returncode, "decided nothing yet" in empty.stderr) == (2, True)

@@ -68,8 +68,10 @@ def tiny_model(tmp_path_factory):
 
 
 @pytest.mark.hf
-def test_that_a_sentence_transformers_folder_gives_embeddings(tiny_model):
+def test_that_a_sentence_transformers_folder_gives_embeddings_and_prints_nothing(tiny_model, capfd):
+    capfd.readouterr()  # of making the model
     source = SentenceEmbeddings(tiny_model)
+    assert capfd.readouterr() == ("", "")
     rows = source(["sort a list", "a poem about the sea", "sort a list"])
     assert rows.shape == (3, 16) == (3, source.size)
     assert np.linalg.norm(rows, axis=1) == pytest.approx(np.ones(3), abs=1e-5)

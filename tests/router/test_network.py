@@ -259,7 +259,7 @@ def test_that_a_candidate_is_not_promoted_before_it_is_better_for_certain():
     verdict = learner.verdict()
     assert not verdict.is_better
     assert np.isnan(verdict.gain.mean)
-    with pytest.raises(BadInputError, match="not better for certain"):
+    with pytest.raises(BadInputError, match="cannot be judged yet"):
         learner.promote(verdict)
     assert policy.state.policy_name == "table"
     with pytest.raises(BadInputError, match="has not learned anything"):
