@@ -29,6 +29,7 @@ class Theme:
         self.is_dark = dark
         self.name = "dark" if dark else "light"
         self._tokens = tokens.DARK if dark else tokens.LIGHT
+        self._colors: dict[tuple[str, int], QColor] = {}  # parsed once: they are asked for in every painting
 
     def css(self, name: str) -> str:
         """Return token `name` (or a series meaning of `tokens.SERIES`) as `#RRGGBB`."""
@@ -36,9 +37,11 @@ class Theme:
 
     def color(self, name: str, alpha: int = 255) -> QColor:
         """Return token `name` (or a series meaning) as a colour; `alpha` is 0 to 255."""
-        color = QColor(self.css(name))
-        color.setAlpha(alpha)
-        return color
+        known = self._colors.get((name, alpha))
+        if known is None:
+            known = self._colors[name, alpha] = QColor(self.css(name))
+            known.setAlpha(alpha)
+        return QColor(known)
 
     def mix(self, base: str, other: str, share: float) -> QColor:
         """Return `base` with `share` (0 to 1) of `other` mixed in, as an opaque colour."""

@@ -72,6 +72,7 @@ class DensityCard(Card):
 
     def redraw(self) -> None:
         """Draw the visible part of the run and bring the header up to date."""
+        self.area.take_growth()
         run, columns = self._axis.run, self.area.plot_width()
         self._draw_image(columns)
         drawing = Drawing(run, self._axis, columns, 0.0, False, 1.0)

@@ -69,6 +69,7 @@ class GapMarks:
         self._area = area
         self._crosses = pg.ScatterPlotItem(size=8, symbol="x")
         self._crosses.setZValue(20)
+        self._crosses.setVisible(False)  # an item without points is painted too
         self.count = 0  # in view
         area.addItem(self._crosses, ignoreBounds=True)
         self.restyle()

@@ -28,6 +28,7 @@ class MeasurePlot(PlotArea):
         for item in (self._curve, self._alarm, self._onset_line, self._alarm_label):
             self.addItem(item, ignoreBounds=True)
         axis.range_changed.connect(self._draw)
+        axis.range_grown.connect(self._draw)
         theme.follow(self, self.restyle)
 
     def show_measure(self, measure: Measure, threshold: float, onset: int, color: str) -> None:

@@ -81,6 +81,7 @@ class OverlayCard(Card):
 
     def redraw(self) -> None:
         """Draw the visible part of all runs and bring the header up to date."""
+        self.area.take_growth()
         extents = [drawn.layer.draw(self._drawing(drawn.strand.members[0])) for drawn in self._drawn]
         self._scale(joined(extents))
         self._show_note()

@@ -28,6 +28,7 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
         super().__init__(parent)
         self.axis = axis
         self.shows_x_ticks = True
+        self._x_range: Range = (0.0, 1.0)
         self._y_range: Range = (0.0, 1.0)
         self._pressed: QPointF | None = None
         self._dragged: QPointF | None = None
@@ -70,9 +71,14 @@ class PlotArea(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is untyped
             self.shows_x_ticks = shown
             self.restyle()
 
+    def take_growth(self) -> None:
+        """Take the range of the shared axis where it has grown with the run; call when the longer run is drawn."""
+        if self._x_range != self.axis.range:
+            self.apply_x_range()
+
     def apply_x_range(self) -> None:
         """Take the range, the ticks and the lines of the shared axis."""
-        low, high = self.axis.range
+        low, high = self._x_range = self.axis.range
         self.getViewBox().setXRange(low, high, padding=0)
         ticks = linear_ticks(low, high, max(4, min(7, self.width() // theme.px(70))))
         margin = 0.02 * (high - low)

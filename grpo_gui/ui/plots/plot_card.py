@@ -85,6 +85,7 @@ class PlotCard(Card):
     def redraw(self) -> None:
         """Draw the visible part of the run and bring the header up to date."""
         self._make_layers()
+        self.area.take_growth()
         drawing = self._drawing()
         extents = [layer.draw(drawing) for layer in self._layers]
         self._scale(joined(extents))

@@ -18,6 +18,7 @@ class SharedAxis(QObject):
     """
 
     range_changed = Signal()
+    range_grown = Signal()
     cursor_changed = Signal()
     mark_changed = Signal()
     following_changed = Signal(bool)
@@ -51,14 +52,19 @@ class SharedAxis(QObject):
         self.range_changed.emit()
 
     def refresh(self) -> None:
-        """Grow the range with the run while following; call when points were added."""
-        if self.following:
-            self._set_range(follow_range(self.run.table.end(self.kind)))
+        """Grow the range with the run while following; call when points were added.
+
+        `range_grown` is told, not `range_changed`: a plot takes the longer range with the new points, in one painting.
+        """
+        wanted = follow_range(self.run.table.end(self.kind))
+        if self.following and wanted != self.range:
+            self.range = wanted
+            self.range_grown.emit()
 
     def follow(self) -> None:
         """Show the whole run and go on with it."""
         self._set_following(True)
-        self.refresh()
+        self._set_range(follow_range(self.run.table.end(self.kind)))
 
     def zoom(self, factor: float, center: float) -> None:
         """Multiply the span by `factor` around the place `center`."""

@@ -53,7 +53,7 @@ class BatchMap(QWidget):
             return
         painter = QPainter(self)
         bounds = reward_bounds(step)
-        shades = {c.reward: _shade(c.reward, bounds) for c in step.completions}
+        shades = {reward: _shade(reward, bounds) for reward in {c.reward for c in step.completions}}
         fonts = theme.font(11, mono=True), theme.font(11)
         for place, group in enumerate(step.groups):
             rect = self.row_rect(place)

@@ -71,6 +71,7 @@ class SnapshotCurve(Card):
 
     def redraw(self) -> None:
         """Draw curve and marks now."""
+        self.area.take_growth()
         drawing = Drawing(self.axis.run, self.axis, self.area.plot_width(), SMOOTHING, log=False, scale=1.0)
         extent = self._layer.draw(drawing) or (0.0, 1.0)
         ticks = self.area.max_y_ticks()

@@ -154,6 +154,7 @@ class WhatIfCard(Card):
         self.job.progressed.connect(self._progressed)
         self.curve.currentIndexChanged.connect(self._draw)
         self._axis.range_changed.connect(self._draw)
+        self._axis.range_grown.connect(self._draw)
 
     def _lay_out(self) -> None:
         foot = QHBoxLayout()

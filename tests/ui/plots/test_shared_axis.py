@@ -2,6 +2,7 @@ import pytest
 
 from grpo_gui.ui.models.run_series import RunSeries
 from grpo_gui.ui.models.step_table import AxisKind
+from grpo_gui.ui.plots.plot_area import PlotArea
 from grpo_gui.ui.plots.shared_axis import SharedAxis
 from tests.ui.models.test_run_series import stored
 
@@ -85,3 +86,15 @@ def test_that_marking_a_step_out_of_view_brings_it_into_view(axis):
     axis.zoom(0.05, 100)
     axis.mark(900)
     assert axis.range[0] <= 900 <= axis.range[1]
+
+
+def test_that_a_growing_run_does_not_move_the_plots_before_they_draw_it(axis, qtbot):
+    """Else every plot is painted twice a step: for the longer axis, and for the new points."""
+    area = PlotArea(axis)
+    qtbot.addWidget(area)
+    axis.run.absorb(*stored(1001, 2000, reward=0.5))
+    with qtbot.assertNotEmitted(axis.range_changed), qtbot.waitSignal(axis.range_grown):
+        axis.refresh()
+    assert area.getViewBox().viewRange()[0][1] < 1200
+    area.take_growth()
+    assert area.getViewBox().viewRange()[0] == pytest.approx(list(axis.range))
