@@ -322,7 +322,7 @@ def test_that_another_database_is_asked_for(form, qtbot):
 def test_that_start_stays_in_sight_however_long_the_form_is(form, launcher, qtbot):
     assert not form.pinned.isVisible()
     click(qtbot, form.card.more)
-    qtbot.waitUntil(lambda: form.pinned.isVisible())
+    qtbot.waitUntil(form.pinned.isVisible)
     assert form.pinned.button.text() == form.card.start.text()
     retype(qtbot, form.card.inputs["steps"].field, "0")
     assert not form.pinned.button.isEnabled()
