@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PYTHON
 
-.PHONY: run test lint bench clean
+.PHONY: run test lint bench pictures clean
 
 run: $(VENV)/.installed
 	@$(BIN)/python main.py
@@ -20,6 +20,10 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Writes the references of tests/ui/test_pictures.py anew; look at them before committing.
+pictures: $(VENV)/.installed-test
+	@WRITE_PICTURES=1 QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest tests/ui/test_pictures.py -k reference
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks
