@@ -13,7 +13,7 @@ from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.outside.assembling import Assembler, merged
 from grpo_gui.outside.detecting import find_runs, sources_at
 from grpo_gui.outside.gathering import Gathering
-from grpo_gui.outside.pieces import OutsideError, RunInfo
+from grpo_gui.outside.pieces import OutsideError, Piece, RunInfo, StartRow, StatusRow
 from grpo_gui.outside.source import Source
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
@@ -131,6 +131,7 @@ class _Import:
         self._info = describe(self._sources)
         self._bytes = sum(path.stat().st_size for source in self._sources for path in source.paths())
         self._run_id: int | None = None
+        self._failure = ""  # what the run says of its failure
         self._is_taken = False  # the run is ours to write: nobody else reads the place
         self._times: tuple[float, float] = (math.inf, -math.inf)
 
@@ -163,6 +164,7 @@ class _Import:
         waiting = Gathering()
         try:
             for source, piece in merged(self._sources, final=True):
+                self._notice_failure(piece)
                 waiting.take(assembler, source, piece)
                 if waiting.is_full:
                     self._write(assembler, waiting)
@@ -174,6 +176,12 @@ class _Import:
         if not waiting.is_empty:
             self._write(assembler, waiting)
         return True
+
+    def _notice_failure(self, piece: Piece) -> None:
+        if isinstance(piece, StartRow):
+            self._failure = ""
+        elif isinstance(piece, StatusRow) and (piece.kind, piece.status) == ("end", "failed"):
+            self._failure = self._failure or piece.message or "It failed."
 
     def _write(self, assembler: Assembler, waiting: Gathering) -> None:
         if self._run_id is None or not self._is_taken:
@@ -196,7 +204,10 @@ class _Import:
         writer.save_outside_run(OutsideRun(run_id, str(self._place), format_of(self._sources), digest, summary))
         writer.replace_config(run_id, config_json(self._info, self._sources))
         ended_early = self._info.max_steps is not None and last < self._info.max_steps
-        writer.emit(TrainerStatus(run_id, RunStatus.STOPPED if ended_early else RunStatus.FINISHED, last, summary))
+        status = RunStatus.STOPPED if ended_early else RunStatus.FINISHED
+        if self._failure:
+            status, summary = RunStatus.FAILED, self._failure
+        writer.emit(TrainerStatus(run_id, status, last, summary))
         writer.flush()
         begun, ended = self._times
         changed = [path.stat().st_mtime for source in self._sources for path in source.paths()]

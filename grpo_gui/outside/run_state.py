@@ -38,8 +38,13 @@ class RunState:
     def _say(self, row: StatusRow) -> None:
         if row.kind == "status":
             self._paused = row.status == "paused"
-        elif row.kind == "end" and row.rank == 0:
+        elif row.kind == "end" and (row.rank == 0 or row.status == "failed") and not self._has_failed:
+            # The rank that fails first is the cause; the others lose their connection to it.
             self._end = (_ENDS.get(row.status, RunStatus.STOPPED), row.message)
+
+    @property
+    def _has_failed(self) -> bool:
+        return self._end is not None and self._end[0] is RunStatus.FAILED
 
     def status(self, now_s: float, trouble: str) -> tuple[RunStatus, str]:
         """What it does, and a sentence or nothing. `trouble`: why its place does not answer."""

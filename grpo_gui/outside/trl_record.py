@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from grpo_gui.outside.trl_end import expect_end, has_ended
+
 VERSION = 1
 FOLDER = "grpo_gui"
 PLACE_VARIABLE = "GRPO_GUI_DIR"
@@ -36,14 +38,19 @@ class Recorder:
         self.folder, self.rank = folder, rank
         self.session = secrets.token_hex(8)
         self.generation = -1  # of the newest samples
+        self._step = 0  # of the newest event
         self._path = folder / f"rank{rank}.jsonl"
         self._seq = _next_seq(self._path)
 
     def start(self, step: int, values: Mapping[str, object]) -> None:
-        """The run begins, or goes on after `step` complete steps."""
+        """The run begins, or goes on after `step` complete steps. A crash of this process is recorded as its end."""
         self.session = secrets.token_hex(8)
         self.generation = -1
         self.write("start", step, [{"steps_done": step, "pid": os.getpid(), "host": socket.gethostname(), **values}])
+        expect_end(str(self._path), self._end)
+
+    def _end(self, status: str, message: str) -> None:
+        self.write("end", self._step, [{"status": status, "message": message}])
 
     def write(self, kind: str, step: int, events: Sequence[Mapping[str, object]]) -> None:
         """Append events of one kind and step.
@@ -53,6 +60,9 @@ class Recorder:
         """
         now = time.time()
         lines = []
+        self._step = step
+        if kind == "end":
+            has_ended(str(self._path))
         for event in events:
             head = {"v": VERSION, "seq": self._seq, "rank": self.rank, "session": self.session, "kind": kind}
             plain_event = plain({**head, "step": step, "time": now, **event})

@@ -349,6 +349,16 @@ def test_that_the_end_and_a_failure_are_told(follow, writer, reader, tmp_path):
     assert (run.status, run.message) == (RunStatus.FAILED, "CUDA is out of memory.")
 
 
+def test_that_the_failure_of_any_rank_is_that_of_the_run(follow, reader, tmp_path):
+    write_lines(tmp_path / "grpo_gui/rank0.jsonl", [bridge_line(0, "metrics", 1, values={"reward": 0.1})])
+    follower = follow(tmp_path)
+    look(follower)
+    line = bridge_line(0, "end", 1, status="failed", message="ValueError: no data") | {"rank": 1}
+    write_lines(tmp_path / "grpo_gui/rank1.jsonl", [line])
+    assert follower.run(threading.Event()) is RunStatus.FAILED
+    assert reader.run(1).message == "ValueError: no data"
+
+
 def test_that_a_stalled_run_is_shown_as_such(follow, writer, reader, tmp_path):
     follower = follow(write_lines(tmp_path / "log.jsonl", rows(1, 2)), quiet_s=0.0)
     look(follower)

@@ -98,6 +98,16 @@ def test_that_the_callback_records_what_trl_logged(run_script, writer, reader):
     assert dict(run.versions)["trl"]
 
 
+def test_that_a_crash_of_the_users_code_is_recorded_with_its_error(model, tmp_path, writer, reader):
+    folder = tmp_path / "crash"
+    process = start([sys.executable, "-m", MODULE, "crash", model, folder], folder)
+    assert process.wait(timeout=200) == 1
+    assert "ZeroDivisionError: no digits at all" in (tmp_path / "crash.log").read_text()
+    run = reader.run(import_one(folder, writer).run_id)
+    assert (run.status, run.message) == (RunStatus.FAILED, "ZeroDivisionError: no digits at all")
+    assert run.steps_done == 1
+
+
 def test_that_the_observer_changes_nothing_and_records_samples(run_script, writer, reader):
     folder = run_script("observer")
     run_id = import_one(folder, writer).run_id

@@ -16,6 +16,21 @@ def short(completions, **_):
     return [None if len(text) > 7 else -len(text) / 10 for text in completions]
 
 
+class Fragile:
+    """Fails at its second call."""
+
+    __name__ = "fragile"
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, completions, **_):
+        self.calls += 1
+        if self.calls == 2:
+            raise ZeroDivisionError("no digits at all")
+        return [float(len(text)) for text in completions]
+
+
 def data_set():
     return Dataset.from_list([{"prompt": f"{a}+{b}=", "answer": str(a + b)} for a in range(4) for b in range(4)])
 
@@ -48,6 +63,10 @@ def trainer(kind, model, folder):
         case "callback":
             callbacks = [GrpoGuiCallback()]
             return GRPOTrainer(reward_funcs=[digits, short], args=config(folder), callbacks=callbacks, **common)
+        case "crash":
+            callbacks = [GrpoGuiCallback()]
+            args = config(folder, reward_weights=None)
+            return GRPOTrainer(reward_funcs=[Fragile()], args=args, callbacks=callbacks, **common)
         case "observer":
             args = config(folder, reward_weights=[1.0, 0.5, 1.0], log_completions=True, gradient_accumulation_steps=2)
             return GRPOTrainer(reward_funcs=[digits, short, observer], args=args, **common)
