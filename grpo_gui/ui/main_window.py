@@ -183,7 +183,12 @@ class MainWindow(QMainWindow):
                 *((title, key_of(name), partial(self.show_view, name)) for name, title in VIEWS),
                 None,
                 ("Search completions", "", self.search),
+            ],
+            "&Window": [
+                ("Minimize", "Ctrl+M", self.showMinimized),
                 ("Full screen", "F11", self._toggle_full_screen),
+                None,
+                ("Close", "Ctrl+W", self.close),
             ],
             "&Help": [
                 ("Keys", "?", self.keys.toggle),

@@ -29,6 +29,12 @@ from grpo_gui.ui.workspace import Workspace
 _SIDE_BY_SIDE = 1000  # pixels; below, list and comparison take turns
 _LEFT, _RIGHT = "list", "compare"
 _NO_RUN = "No run is selected, so there are no snapshots."
+_OTHERS = "Another program trained this run; its checkpoints lie in the run's own folder."
+_WITHOUT = {  # by origin: runs that never have any here
+    "imported": _OTHERS,
+    "followed": _OTHERS,
+    "router": "The router keeps its network in the database and has no snapshots.",
+}
 
 
 class SnapshotsView(QWidget):
@@ -137,7 +143,9 @@ class SnapshotsView(QWidget):
         workspace.torch_ready.connect(self._torch_ready)
 
     def _select(self, run: RunRecord | None) -> None:
-        self._pages.setCurrentIndex(1 if run is None else 0)
+        why_none = _NO_RUN if run is None else _WITHOUT.get(run.origin, "")
+        self.empty.sentence.setText(why_none)
+        self._pages.setCurrentIndex(1 if why_none else 0)
         if run is not None and run.id != self._run_id:
             self._run_id = run.id
             self._chosen, self._marks = None, {}

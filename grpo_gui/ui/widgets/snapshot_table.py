@@ -15,7 +15,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 _COLUMNS = Columns(
     widths={
-        Column.MARK: 34,
+        Column.MARK: 42,
         Column.STEP: 58,
         Column.REWARD: 62,
         Column.HELD_OUT: 146,

@@ -191,6 +191,17 @@ def test_that_without_a_run_the_view_says_what_to_do(open_view, stored, qtbot):
         view.empty.action.click()
 
 
+@pytest.mark.parametrize(
+    ("origin", "words"), [("imported", "Another program"), ("followed", "Another program"), ("router", "The router")]
+)
+def test_that_a_run_that_never_has_snapshots_says_why(view, stored, origin, words, qtbot):
+    assert not view.empty.isVisible()
+    stored._select(replace(stored.run, id=99, origin=origin, config="{}"))
+    assert view.empty.isVisible()
+    assert view.empty.sentence.text().startswith(words)
+    qtbot.waitUntil(stored._tasks.is_idle)
+
+
 def test_that_a_run_without_snapshots_says_how_they_are_made(open_view, writer):
     run_id = stored_run(writer, CONFIG)
     view = open_view(run_id)
