@@ -12,6 +12,7 @@ import psutil
 from grpo_gui.errors import TrainingError
 from grpo_gui.handover.commands import local_command
 from grpo_gui.handover.job import LOG, Job
+from grpo_gui.handover.lifeline import VARIABLE
 
 LOG_TAIL = 256 << 10
 SHOWN = 300  # characters of an error
@@ -37,13 +38,14 @@ class Processes:
         self._job = job
         self._seen: set[psutil.Process] = set()
         environment = os.environ | {"OMP_NUM_THREADS": str(job.config.threads), "PYTHONUNBUFFERED": "1"}
+        environment[VARIABLE] = "1"
         if job.config.device.startswith("cuda:"):
             environment["CUDA_VISIBLE_DEVICES"] = job.config.device.removeprefix("cuda:")
         try:
             with self.log.open("ab") as output:
                 self._process = subprocess.Popen(
                     local_command(folder, job.place),
-                    stdin=subprocess.DEVNULL,
+                    stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     env=environment,
@@ -61,6 +63,8 @@ class Processes:
         except subprocess.TimeoutExpired:
             return False
         self._end_orphans()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
         return True
 
     def terminate(self) -> None:

@@ -11,6 +11,7 @@ from torch.distributed.elastic.multiprocessing.errors import record
 
 from grpo_gui.errors import MissingExtraError, TrainingError
 from grpo_gui.handover.job import MODEL, OUTPUT, Job, read_job
+from grpo_gui.handover.lifeline import end_with_supervisor
 from grpo_gui.handover.options import Options, current_names, train_rows
 from grpo_gui.handover.placement import MISSING
 from grpo_gui.handover.reward_sources import RewardSource, TrlReward
@@ -25,6 +26,7 @@ FINAL = "model"  # in the output folder: the trained model
 @record
 def main() -> None:
     """Train a job to its end. torchrun is told the error when there is one."""
+    end_with_supervisor()
     folder = Path(sys.argv[1]).resolve()
     run_job(folder, read_job(folder))
 

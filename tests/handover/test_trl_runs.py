@@ -7,6 +7,7 @@ import threading
 from contextlib import closing
 from dataclasses import replace
 
+import psutil
 import pytest
 
 from grpo_gui.commands import Pause, Resume, SaveSnapshot, Stop
@@ -156,6 +157,20 @@ def test_that_pause_snapshot_and_stop_reach_trl_from_the_window(database):
         assert reader.run(run_id).status is RunStatus.STOPPED
         assert all(note.text.startswith("Checkpoint saved in ") for note in reader.notes(run_id))
         assert reader.notes(run_id)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed the POSIX way")
+def test_that_trls_processes_end_when_the_one_that_looks_after_them_is_killed(database):
+    run_id = begin(database, replace(CONFIG, steps=5000, warmup_steps=0), 2)
+    with closing(StoreWriter.open(database)) as writer, StoreReader(database) as reader:
+        supervisor = start_supervisor(run_id, database, writer)._process
+        wait_until(lambda: reader.run(run_id).steps_done >= 1)
+        family = psutil.Process(supervisor.pid).children(recursive=True)
+        assert len(family) >= 3, "the launcher and two ranks"
+        supervisor.kill()
+        supervisor.wait()
+        wait_until(lambda: not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in family))
+        assert reader.run(run_id).status is RunStatus.INTERRUPTED
 
 
 def test_that_ratings_given_in_the_window_are_what_trl_learns_from(database):
