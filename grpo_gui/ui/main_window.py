@@ -94,10 +94,18 @@ class MainWindow(QMainWindow):
             self.pages.addWidget(self._views[name])
             self._state.restore_splitters(self)
         self.pages.setCurrentWidget(self._views[name])
+        self._focus_view(self._views[name])
         self.rail.show_chosen(name)
         self.keys.view = name
         self._search.setEnabled(name not in ("completions", "runs"))  # they have the same key of their own
         self._tell_transport()
+
+    def _focus_view(self, view: QWidget) -> None:
+        """Give the keys to what a view is for; Qt would choose its first button, and the space bar would press it."""
+        if view is self.train and self.train.shows_form:
+            self.form.setFocus()
+        elif view.focusProxy() is not None or view.focusPolicy() is not Qt.FocusPolicy.NoFocus:
+            view.setFocus()
 
     def _make_view(self, name: str) -> QWidget:
         if name == "completions":

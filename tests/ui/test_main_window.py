@@ -3,7 +3,7 @@ from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QWidget
 
-from grpo_gui.commands import SaveSnapshot
+from grpo_gui.commands import Pause, SaveSnapshot
 from grpo_gui.events import RunStatus, SnapshotSaved, TrainerStatus
 from grpo_gui.ui import theme
 from grpo_gui.ui.main_window import MainWindow, ViewMakers
@@ -287,3 +287,22 @@ def test_that_a_snapshot_by_hand_is_confirmed_and_leads_to_the_snapshots(window,
     window.pages.addWidget(window._views["snapshots"])
     qtbot.mouseClick(window.jobs.button, Qt.MouseButton.LeftButton)
     assert window.pages.currentWidget() is window._views["snapshots"]
+
+
+def test_that_the_space_bar_pauses_after_coming_back_from_another_view(window, workspace, launcher, pump, qtbot):
+    window.form.submit()
+    qtbot.waitUntil(lambda: bool(launcher.handles))
+    deliver(pump, TrainerStatus(launcher.handles[0].run_id, RunStatus.RUNNING, 3))
+    deliver(pump, step_completed(launcher.handles[0].run_id, 3))
+    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    assert window.train.hasFocus()
+    qtbot.keyClick(window.train, Qt.Key.Key_Space)
+    assert launcher.handles[0].commands == [Pause()]
+
+
+def test_that_enter_starts_the_form_after_coming_back_from_another_view(window, launcher, qtbot):
+    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(launcher.started))

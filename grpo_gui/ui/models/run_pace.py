@@ -10,7 +10,7 @@ from grpo_gui.ui.run_text import run_title
 
 MEASURED_STEPS = 200  # the newest ones of the earlier run
 _TRAINED_HERE = ("embedded", "headless", "background")
-UNKNOWN = "How long it takes is known after a first run with these settings."
+UNKNOWN = "How long it takes is not known before a first such run."
 
 
 @dataclass(frozen=True, slots=True)
