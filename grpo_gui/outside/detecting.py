@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from grpo_gui.outside import point_tables
 from grpo_gui.outside.bridge import BridgeFolder, is_bridge_line
-from grpo_gui.outside.parquet_table import ParquetTable
+from grpo_gui.outside.names import STEP_NAMES
+from grpo_gui.outside.parquet_table import MetricParquet, ParquetTable, parquet_columns
 from grpo_gui.outside.pieces import OutsideError
 from grpo_gui.outside.source import Source
 from grpo_gui.outside.step_files import StepFiles
@@ -28,7 +30,6 @@ _TEXT_ENDS = frozenset({".jsonl", ".json", ".csv", ".ndjson", ".log", ".txt", ""
 _NO_METRICS = frozenset(  # JSON that lies beside a model
     {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"}
 )
-_ONE_POINT_A_ROW = {"metric", "step", "value"}  # columns
 _PARTS = re.compile(r"checkpoint-\d+|completions|runs|grpo_gui|rollouts?|rollout_data(_dir)?")
 
 READABLE = (
@@ -196,7 +197,7 @@ def _source_of(path: Path, name: str) -> Source | None:
     """The source for one file, from its beginning; None when it is of no known kind."""
     head = _head(path)
     if head.startswith(b"PAR1"):
-        return ParquetTable(path, name)
+        return _parquet_source(path, name)
     if is_event_file(head):
         return TensorBoardFile(path, name)
     if path.suffix.lower() not in _TEXT_ENDS or path.name in _NO_METRICS or b"\0" in head:
@@ -224,6 +225,14 @@ def _json_source(path: Path, name: str, start: bytes) -> Source | None:
     return None
 
 
+def _parquet_source(path: Path, name: str) -> Source:
+    columns = parquet_columns(path)
+    if columns >= point_tables.COLUMNS:
+        return point_tables.PointTable(path, name, is_csv=False)
+    is_metrics_table = "completion" not in columns and any(step in columns for step in STEP_NAMES)
+    return MetricParquet(path, name) if is_metrics_table else ParquetTable(path, name)
+
+
 def _csv_source(path: Path, name: str, head: bytes) -> Source | None:
     if path.suffix.lower() not in (".csv", ".txt"):
         return None
@@ -232,11 +241,8 @@ def _csv_source(path: Path, name: str, head: bytes) -> Source | None:
         header = next(csv.reader(lines[:1]), [])
     except csv.Error:
         return None
-    if set(header) >= _ONE_POINT_A_ROW:
-        raise OutsideError(
-            f"{path} has one row a point, as `grpo-gui runs export` writes curves; to take a whole run over, export it "
-            "with --to FILE.db and import that."
-        )
+    if set(header) >= point_tables.COLUMNS:
+        return point_tables.PointTable(path, name, is_csv=True)
     columns: dict[str, object] = dict.fromkeys(header, "1")
     if is_completion(columns):
         return CompletionTable(path, name, is_csv=True)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from grpo_gui.outside.names import STEP_NAMES, TIME_NAMES, file_name
@@ -47,6 +48,15 @@ def is_completion(record: object) -> bool:
 def is_metrics(record: object) -> bool:
     """True for a row with a step and at least one number."""
     return isinstance(record, dict) and step_of(record) is not None and bool(_values(record))
+
+
+def metrics_row(record: Mapping[str, object]) -> ScalarRow | None:
+    """The numbers of a row at its step; None where it lacks one of them."""
+    step, values = step_of(record), _values(record)
+    if step is None or not values:
+        return None
+    times = (number(record.get(name)) for name in TIME_NAMES)
+    return ScalarRow(step, values, next((time_s for time_s in times if time_s is not None), None))
 
 
 def _first(record: Mapping[str, object], names: tuple[str, ...]) -> str | None:
@@ -136,16 +146,12 @@ class MetricTable(_Rows):
         record = self.record_of(line)
         if record is None:
             return
-        step = step_of(record)
-        if step is None:
+        if step_of(record) is None:
             self.note(line, "no step")
-            return
-        values = _values(record)
-        time_s = next((t for name in TIME_NAMES if (t := number(record.get(name))) is not None), None)
-        if values:
-            may_restart = step < self.highest
-            self.highest = max(self.highest, step)
-            yield ScalarRow(step, values, time_s, may_restart or self._segment > 0)
+        elif (row := metrics_row(record)) is not None:
+            may_restart = row.step < self.highest or self._segment > 0
+            self.highest = max(self.highest, row.step)
+            yield replace(row, may_restart=may_restart)
 
 
 class CompletionTable(_Rows):

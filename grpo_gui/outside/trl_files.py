@@ -13,6 +13,7 @@ from grpo_gui.outside.step_files import StepFile, StepFiles
 from grpo_gui.outside.texts import text_of
 from grpo_gui.outside.weights import WeightFinder
 
+PARQUET_MISSING = "Parquet files need pyarrow: pip install 'grpo-gui[data]'"
 _KNOWN_COLUMNS = frozenset({"step", "prompt", "completion", "advantage"})
 _MAX_BYTES = 1 << 30
 
@@ -123,7 +124,7 @@ def read_parquet(path: Path) -> dict[str, list[object]]:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingExtraError("Parquet files need pyarrow: pip install 'grpo-gui[data]'") from error
+        raise MissingExtraError(PARQUET_MISSING) from error
     try:
         table = pyarrow.parquet.read_table(path)
         return {str(name): table.column(place).to_pylist() for place, name in enumerate(table.column_names)}

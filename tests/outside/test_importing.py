@@ -8,12 +8,14 @@ import pytest
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import RunStatus
+from grpo_gui.exports.writing import export_runs
 from grpo_gui.outside.following import Follower
 from grpo_gui.outside.importing import import_path
 from grpo_gui.outside.pieces import OutsideError
 from grpo_gui.outside.places import LocalPlace
 from grpo_gui.store.records import CompletionQuery
 from tests.outside.conftest import DATA, import_one, write_lines
+from tests.store import samples
 
 
 def log_rows(path):
@@ -290,6 +292,7 @@ READ = """
 import sys
 from contextlib import closing
 from pathlib import Path
+from grpo_gui.exports.writing import export_runs
 from grpo_gui.outside.following import Follower
 from grpo_gui.outside.importing import import_path
 from grpo_gui.store.writer import StoreWriter
@@ -378,12 +381,45 @@ def test_that_the_folder_of_one_checkpoint_is_a_run(writer, reader, copied):
     assert len(reader.points(report.run_id, "reward").steps) == 3
 
 
-def test_that_exported_curves_are_not_misread_as_a_table_of_steps(writer, reader, tmp_path):
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_that_exported_curves_come_back_as_they_were(writer, reader, tmp_path, ending):
+    pytest.importorskip("pyarrow")
+    run_id = writer.create_run(samples.new_run())
+    for number in range(1, 4):
+        writer.emit(
+            samples.step(run_id, number, metrics=(("reward", number / 3), ("kl", math.inf if number == 2 else 0.1)))
+        )
+    writer.flush()
+    path = tmp_path / f"curves.{ending}"
+    export_runs(writer.path, [run_id], path)
+    report = import_one(path, writer)
+    assert report.problems == ()
+    assert reader.run(report.run_id).name == reader.run(run_id).name
+    assert reader.series_names(report.run_id) == reader.series_names(run_id)
+    for name in reader.series_names(run_id):
+        before, after = reader.points(run_id, name), reader.points(report.run_id, name)
+        assert (after.definition_id, after.steps.tolist()) == (before.definition_id, before.steps.tolist())
+        assert after.values.tolist() == before.values.tolist()
+    assert reader.totals(report.run_id).times_s.tolist() == reader.totals(run_id).times_s.tolist()
+
+
+def test_that_of_several_exported_runs_the_first_is_taken_and_the_others_are_named(writer, reader, tmp_path):
     path = tmp_path / "curves.csv"
-    path.write_text("run,name,seed,metric,definition,unit,step,samples,tokens,time,value\n2,a,0,kl,x,,1,8,9,1.0,0.1\n")
-    with pytest.raises(OutsideError, match=r"export it with --to FILE\.db"):
-        import_one(path, writer)
-    assert reader.runs() == ()
+    path.write_text("run,metric,step,value\n2,kl,2,0.2\n2,kl,1,0.1\n3,kl,1,9\n2,kl,x,1\n", encoding="utf-8")
+    report = import_one(path, writer)
+    assert reader.points(report.run_id, "kl").values.tolist() == [0.1, 0.2]
+    assert report.problems[0] == "curves.csv, row 4: no metric, step and value."
+    assert "run 2, which were taken, and of 3" in report.problems[1]
+
+
+def test_that_metrics_in_parquet_are_read_by_step(writer, reader, tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"global_step": [1, 2, None], "reward": [0.5, math.nan, 1.0], "note": ["a", "b", "c"]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "metrics.parquet")
+    report = import_one(tmp_path / "metrics.parquet", writer)
+    points = reader.points(report.run_id, "reward")
+    assert (points.steps.tolist(), points.values[0], math.isnan(points.values[1])) == ([1, 2], 0.5, True)
+    assert report.problems == ("metrics.parquet, row 3: no step with numbers.",)
 
 
 def test_that_nan_and_infinity_are_data(writer, reader, tmp_path):
