@@ -28,6 +28,7 @@ class _Watch:
 
     detector: Detector
     series: str  # where its measure is kept
+    is_known: bool = False  # every series that it needs has come
     streak: int = 0  # alarms in a row
     quiet: int = 0  # readings without an alarm in a row
     streak_start: int = 0
@@ -131,8 +132,10 @@ class Diagnosis:
         detector, history = watch.detector, self.history
         if not history.is_fresh(detector.needs[0]):
             return
-        if not all(history.has(name) for name in detector.needs):
-            return
+        if not watch.is_known:
+            if not all(map(history.has, detector.needs)):
+                return
+            watch.is_known = True
         reading = detector.check(history, self.facts)
         watch.reading = reading
         if isinstance(reading, Missing):

@@ -59,11 +59,14 @@ class History:
         """Append the values of one step, or further values of the step at hand; steps must not fall."""
         self.step = step
         odd = []
+        columns = self._columns
         for name, value in values.items():
-            if value - value == 0.0:  # finite
-                self.add(name, value)
-            else:
+            if value - value != 0.0:  # not finite
                 odd.append(name)
+            elif name in columns:
+                columns[name].append(step, value)
+            else:
+                self.add(name, value)
         self.not_finite = tuple(odd)
 
     def has(self, name: str) -> bool:

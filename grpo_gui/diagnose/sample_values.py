@@ -11,7 +11,7 @@ import numpy.typing as npt
 from grpo_gui.diagnose.dead_compute import wasted_tokens
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.sampled import SampledCompletion, SampledGroup
-from grpo_gui.diagnose.statistics import row_correlations, row_spearman
+from grpo_gui.diagnose.statistics import mean_of, row_correlations, row_spearman
 
 Float64Array = npt.NDArray[np.float64]
 
@@ -47,7 +47,8 @@ def sample_values(groups: Sequence[SampledGroup], facts: RunFacts) -> dict[str, 
     values |= _lengths(batch)
     values |= _sources(groups, batch, facts)
     values |= _tokens(completions)
-    values["samples/repetitive"] = sum(map(is_repetitive, completions)) / len(completions)
+    long = (one for one in completions if len(one.text) >= _SHORTEST_TEXT or len(one.token_ids) >= _SHORTEST_TOKENS)
+    values["samples/repetitive"] = sum(map(is_repetitive, long)) / len(completions)
     return values
 
 
@@ -77,30 +78,35 @@ def make_batch(groups: Sequence[SampledGroup]) -> Batch:
 
 
 def _groups(groups: Sequence[SampledGroup], batch: Batch) -> dict[str, float]:
-    texts = [[one.text for one in group.completions] for group in groups]
-    distinct = np.array([len(set(group)) for group in texts])
+    distinct = np.array([len({one.text for one in group.completions}) for group in groups])
     copies = (distinct == 1) & (batch.sizes > 1)
-    right = np.where(np.isnan(batch.right), 1.0, batch.right).min(axis=1) == 1
-    right &= ~np.isnan(batch.right).all(axis=1)
-    wrong = np.nanmax(np.where(np.isnan(batch.right), -1.0, batch.right), axis=1) == 0
+    unknown = np.isnan(batch.right)
+    right = np.where(unknown, 1.0, batch.right).min(axis=1) == 1
+    right &= ~unknown.all(axis=1)
+    wrong = np.where(unknown, -1.0, batch.right).max(axis=1) == 0
     dead = _spread(batch.reward) < _SPREAD_FLOOR
     judged = ~np.isnan(batch.reward).all(axis=1)
     values = {
         "samples/groups": float(len(groups)),
-        "samples/judged_groups": float(judged.sum()),
-        "samples/distinct": float((distinct / batch.sizes).mean()),
-        "samples/dead_copies": float((dead & copies & ~right).mean()),
-        "samples/groups_not_right": float((~right).mean()),
-        "samples/copies": float(copies.mean()),
+        "samples/judged_groups": float(np.count_nonzero(judged)),
+        "samples/distinct": mean_of(distinct / batch.sizes),
+        "samples/dead_copies": _share(dead & copies & ~right),
+        "samples/groups_not_right": _share(~right),
+        "samples/copies": _share(copies),
     }
     if judged.any():  # a group that nobody has rated yet may still teach something
-        values["samples/dead_groups"] = float(dead[judged].mean())
-        values["samples/dead_right"] = float((dead & right)[judged].mean())
-        values["samples/dead_wrong"] = float((dead & wrong)[judged].mean())
-    known = batch.right[~np.isnan(batch.right)]
+        values["samples/dead_groups"] = _share(dead[judged])
+        values["samples/dead_right"] = _share((dead & right)[judged])
+        values["samples/dead_wrong"] = _share((dead & wrong)[judged])
+    known = batch.right[~unknown]
     if known.size:
-        values["samples/right"] = float(known.mean())
+        values["samples/right"] = mean_of(known)
     return values
+
+
+def _share(mask: npt.NDArray[np.bool_]) -> float:
+    """The share that is true."""
+    return float(np.count_nonzero(mask)) / mask.size
 
 
 def _advantages(groups: Sequence[SampledGroup], batch: Batch, facts: RunFacts) -> dict[str, float]:
@@ -200,13 +206,13 @@ def _tokens(completions: Sequence[SampledCompletion]) -> dict[str, float]:
     gap = np.minimum(np.maximum(logps - old, -20.0), 20.0).astype(np.float64)
     ratio = np.exp(gap)
     values["samples/logp_max"] = float(max(logps.max(), old.max()))
-    values["samples/ratio_mean"] = float(ratio.mean())
+    values["samples/ratio_mean"] = mean_of(ratio)
     values["samples/ratio_gap"] = float(np.abs(ratio - 1.0).max())
     values["samples/effective_share"] = float(ratio.sum()) ** 2 / (ratio.size * float(ratio @ ratio))
     reference = np.frombuffer(b"".join([one.ref_logps for one in completions]), dtype="<f4")
     if reference.size == old.size:
         log_gap = np.minimum(reference.astype(np.float64) - old, 20.0)
-        values["samples/reference_kl"] = float((np.exp(log_gap) - log_gap - 1.0).mean())
+        values["samples/reference_kl"] = mean_of(np.exp(log_gap) - log_gap - 1.0)
     return values
 
 

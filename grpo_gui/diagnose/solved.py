@@ -3,6 +3,7 @@
 import numpy as np
 
 from grpo_gui.diagnose.history import History
+from grpo_gui.diagnose.statistics import mean_of
 
 HELD_OUT = 0.95  # held-out accuracy of a solved task
 NEARLY = 0.85  # share of right completions in training, mean of the last steps
@@ -38,7 +39,7 @@ def _is_nearly(history: History) -> bool:
     right, held_out = history.tail("samples/right", STEPS), history.tail("eval/accuracy", 1)
     if len(right) < STEPS // 2:
         return False
-    share = float(right.mean())
+    share = mean_of(right)
     if held_out.size and share > float(held_out[0]) + BETTER_THAN_HELD_OUT:
         return False
     return share >= (STILL_NEARLY if history.mastered else NEARLY)

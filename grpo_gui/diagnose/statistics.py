@@ -132,7 +132,13 @@ def row_correlations(first: Float64Array, second: Float64Array) -> Float64Array:
 
 def row_spearman(first: Float64Array, second: Float64Array) -> Float64Array:
     """Spearman's rank correlation of each row of two arrays (P, G)."""
-    return row_correlations(ranks(first), ranks(second))
+    both = ranks(np.stack((first, second)))
+    return row_correlations(both[0], both[1])
+
+
+def mean_of(values: Float64Array) -> float:
+    """The mean; several times faster than numpy's for a few dozen values."""
+    return float(np.add.reduce(values)) / len(values)
 
 
 def median(values: Float64Array) -> float:

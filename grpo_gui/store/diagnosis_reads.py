@@ -12,6 +12,8 @@ STEPS_AT_ONCE = 50
 _RANGE = "run_id = ? AND {0}.superseded = 0 AND {0}.step BETWEEN ? AND ?"
 _POINTS = """SELECT p.step, s.name, p.value FROM series s JOIN points p ON p.series_id = s.id
 WHERE s.run_id = ? AND s.superseded = 0 AND p.step BETWEEN ? AND ? ORDER BY p.step, s.id"""
+_NEWEST = """SELECT max((SELECT max(step) FROM points WHERE series_id = s.id)) FROM series s
+WHERE s.run_id = ? AND s.superseded = 0"""
 _NEXT = """SELECT min(next) FROM (SELECT (SELECT min(step) FROM points WHERE series_id = s.id AND step >= ?) AS next
 FROM series s WHERE s.run_id = ? AND s.superseded = 0)"""
 _GROUPS = f"""SELECT g.id, g.step, g.position, p.prompt FROM groups g JOIN prompts p ON p.id = g.prompt_id
@@ -55,12 +57,14 @@ def muted(connection: ReadConnection, run_id: int) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def diagnosis_steps(connection: ReadConnection, run_id: int, after_step: int | None) -> Iterator[StoredStep]:
-    """Every step of a run after `after_step` that has metrics, by rising step, some dozens read at once."""
-    newest = connection.row(
-        "SELECT max(p.step) FROM series s JOIN points p ON p.series_id = s.id WHERE s.run_id = ? AND s.superseded = 0",
-        (run_id,),
-    )
+def diagnosis_steps(
+    connection: ReadConnection, run_id: int, after_step: int | None, samples_after: int | None = None
+) -> Iterator[StoredStep]:
+    """Every step of a run after `after_step` that has metrics, by rising step, some dozens read at once.
+
+    Steps up to `samples_after` come without their groups.
+    """
+    newest = connection.row(_NEWEST, (run_id,))
     last = -1 if newest is None or newest[0] is None else int(newest[0])
     first = 0 if after_step is None else after_step + 1
     while first <= last:
@@ -68,14 +72,16 @@ def diagnosis_steps(connection: ReadConnection, run_id: int, after_step: int | N
         if found is None or found[0] is None:
             return
         first = int(found[0])  # steps of other programs may lie far apart
-        yield from _some_steps(connection, (run_id, first, first + STEPS_AT_ONCE - 1))
+        sampled = first if samples_after is None else max(first, samples_after + 1)
+        yield from _some_steps(connection, run_id, first, sampled, first + STEPS_AT_ONCE - 1)
         first += STEPS_AT_ONCE
 
 
-def _some_steps(connection: ReadConnection, place: tuple[int, int, int]) -> Iterator[StoredStep]:
+def _some_steps(connection: ReadConnection, run_id: int, first: int, sampled: int, last: int) -> Iterator[StoredStep]:
     metrics: dict[int, dict[str, float]] = defaultdict(dict)
-    for step, name, value in connection.rows(_POINTS, place):
+    for step, name, value in connection.rows(_POINTS, (run_id, first, last)):
         metrics[step][decode_text(name)] = number_or_nan(value)
+    place = run_id, sampled, last
     rewards: Rewards = defaultdict(list)
     for completion_id, source, value, is_nan in connection.rows(_REWARDS, place):
         rewards[completion_id].append((decode_text(source), number_or_nan(value) if is_nan else value))

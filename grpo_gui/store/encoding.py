@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import struct
 from collections.abc import Sequence
 
 import numpy as np
@@ -72,7 +73,7 @@ def decode_ids(blob: bytes, count: int) -> tuple[int, ...]:
     """The inverse of `encode_ids` for `count` ids."""
     if not count:
         return ()
-    return tuple(np.frombuffer(blob, dtype="<u2" if len(blob) == 2 * count else "<u4").tolist())
+    return struct.unpack(f"<{count}{'H' if len(blob) == 2 * count else 'I'}", blob)
 
 
 def prompt_digest(task: str, prompt: str, answer: str | None, token_ids: bytes) -> bytes:

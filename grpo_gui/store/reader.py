@@ -195,9 +195,14 @@ class StoreReader:
         """The detectors that are muted for a run."""
         return diagnosis_reads.muted(self._connection, run_id)
 
-    def diagnosis_steps(self, run_id: int, after_step: int | None = None) -> Iterator[StoredStep]:
-        """Every step of a run after `after_step` in the form that a diagnosis is made from, by rising step."""
-        return diagnosis_reads.diagnosis_steps(self._connection, run_id, after_step)
+    def diagnosis_steps(
+        self, run_id: int, after_step: int | None = None, samples_after: int | None = None
+    ) -> Iterator[StoredStep]:
+        """Every step of a run after `after_step` in the form that a diagnosis is made from, by rising step.
+
+        Steps up to `samples_after` come without their groups, which are known already.
+        """
+        return diagnosis_reads.diagnosis_steps(self._connection, run_id, after_step, samples_after)
 
     def snapshots(self, run_id: int) -> tuple[SnapshotRecord, ...]:
         """The snapshots of a run that were not removed, newest first; superseded ones come last."""

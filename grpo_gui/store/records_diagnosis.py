@@ -1,6 +1,7 @@
 """What the store knows of a diagnosis: plain records, and the rows that a diagnosis is made from."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,7 @@ class FindingRecord:
     document: str
 
 
-@dataclass(frozen=True, slots=True)
-class StoredCompletion:
+class StoredCompletion(NamedTuple):
     """A completion with what the diagnosis reads of it; see `CompletionSample` for the blobs."""
 
     text: str

@@ -1,6 +1,7 @@
 """Brings diagnosis and store together: a stored run goes in, its diagnosis comes out, its findings go back."""
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 
 from grpo_gui.diagnose.codec import finding_from_json, finding_to_json
 from grpo_gui.diagnose.engine import AFTER_STEP, Diagnosis
@@ -25,8 +26,8 @@ def facts_of_run(run: RunRecord) -> RunFacts:
 class RunDiagnosis:
     """The diagnosis of a run in the database, kept up to date by reading what is new: live, followed or finished runs.
 
-    It reads the store and not the events, of which a window may skip some. Use one at a time, in any thread; `update`
-    takes about a millisecond a step.
+    What counts is the store, since a window may skip events; those that it has spare most of the reading. Use one at a
+    time, in any thread; `update` takes about a millisecond a step.
     """
 
     def __init__(self, run_id: int) -> None:
@@ -36,8 +37,10 @@ class RunDiagnosis:
         self._taken_up = -1  # how often the run had been taken up again when it was read last
         self._has_ended = False  # by an error that was fed
 
-    def update(self, reader: StoreReader) -> tuple[Finding, ...]:
-        """Read what is new; return the findings that changed by it.
+    def update(self, reader: StoreReader, events: Iterable[Event] = ()) -> tuple[Finding, ...]:
+        """Take what is new, from its events where they follow on each other, else from the store.
+
+        Returns the findings that changed by it.
 
         Raises:
             BadInputError: the run is not in the database.
@@ -46,16 +49,29 @@ class RunDiagnosis:
         if taken_up != self._taken_up:
             self._begin_anew(reader)
             self._taken_up = taken_up
-        changed: dict[str, Finding] = {}
+        changed = {finding.detector: finding for finding in self._hear(events)}
         last = self.diagnosis.history.step
-        for row in reader.diagnosis_steps(self.run_id, after_step=last - 1):
+        known = last if self.diagnosis.history.names() else None
+        for row in reader.diagnosis_steps(self.run_id, after_step=last - 1, samples_after=known):
             if row.step == last and self.diagnosis.history.names():
-                found = self._feed_late(row)
+                found = self._feed_late(row.step, row.metrics)
             else:
                 found = feed_stored(self.diagnosis, row)
             changed |= {finding.detector: finding for finding in found}
         changed |= {finding.detector: finding for finding in self._feed_ending(reader)}
         return tuple(changed.values())
+
+    def _hear(self, events: Iterable[Event]) -> Iterator[Finding]:
+        """Feed the events that come right after what is known; the others are left for the store."""
+        history = self.diagnosis.history
+        for event in events:
+            if not history.names():
+                return  # what came before the first step is in the store alone
+            if isinstance(event, StepCompleted) and event.step == history.step + 1:
+                yield from feed_event(self.diagnosis, event)
+            elif isinstance(event, EvalCompleted | SnapshotSaved) and event.step == history.step:
+                values = event.metrics if isinstance(event, EvalCompleted) else event.measures
+                yield from self._feed_late(event.step, dict(values))
 
     def _feed_ending(self, reader: StoreReader) -> tuple[Finding, ...]:
         """Feed the error by which the run ended, once."""
@@ -73,15 +89,13 @@ class RunDiagnosis:
         self.diagnosis = Diagnosis(facts_of_run(run))
         self._has_ended = False
 
-    def _feed_late(self, row: StoredStep) -> tuple[Finding, ...]:
+    def _feed_late(self, step: int, values: Mapping[str, float]) -> tuple[Finding, ...]:
         """Feed what was measured after the newest step, where it came after that step was read."""
         history = self.diagnosis.history
         late = {
-            name: value
-            for name, value in row.metrics.items()
-            if name.startswith(AFTER_STEP) and not history.is_fresh(name)
+            name: value for name, value in values.items() if name.startswith(AFTER_STEP) and not history.is_fresh(name)
         }
-        return self.diagnosis.feed_after(row.step, late) if late else ()
+        return self.diagnosis.feed_after(step, late) if late else ()
 
 
 def diagnose_run(reader: StoreReader, run_id: int) -> Diagnosis:

@@ -1,8 +1,8 @@
 """The diagnosis beside the window: keeps the selected run and the trained one judged, and their findings stored."""
 
 import logging
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from grpo_gui.diagnose.finding import FindingState
 from grpo_gui.diagnose.reading import Severity
-from grpo_gui.events import EvalCompleted, Event, RunFailed, StepCompleted, TrainerStatus
+from grpo_gui.events import EvalCompleted, Event, RunFailed, SnapshotSaved, StepCompleted, TrainerStatus
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.records_diagnosis import FindingRecord
@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 
 READ_MS = 1000  # between two looks at the store; it commits within a quarter of that
 KEPT = 3  # diagnoses of runs that were looked at last
+MOST_EVENTS = 200  # that wait for a look; the store has them all
+
+_NEWS = StepCompleted | EvalCompleted | SnapshotSaved | RunFailed | TrainerStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class _Watched:
     def __init__(self, run_id: int, steps_done: int) -> None:
         self.diagnosis = RunDiagnosis(run_id)
         self.health = RunHealth(run_id)
+        self.events: deque[Event] = deque(maxlen=MOST_EVENTS)  # since the newest look
         self.is_busy = False
         self.must_read_again = False
         self.has_failed = False
@@ -98,7 +102,10 @@ class HealthWatch(QObject):
         self.changed.emit(self.health)
 
     def _take_events(self, events: list[Event]) -> None:
-        if any(isinstance(event, StepCompleted | EvalCompleted | RunFailed | TrainerStatus) for event in events):
+        for event in events:
+            if isinstance(event, StepCompleted | EvalCompleted | SnapshotSaved) and event.run_id in self._watched:
+                self._watched[event.run_id].events.append(event)
+        if any(isinstance(event, _NEWS) for event in events):
             self._schedule()
 
     def _schedule(self) -> None:
@@ -135,7 +142,9 @@ class HealthWatch(QObject):
         watched.is_busy = True
         self._forget_old()
         with_details = self._wants_details and self._workspace.run is not None and self._workspace.run.id == run.id
-        work = partial(_look, diagnosis=watched.diagnosis, with_details=with_details)
+        events = tuple(watched.events)
+        watched.events.clear()
+        work = partial(_look, diagnosis=watched.diagnosis, events=events, with_details=with_details)
         self._workspace.read(work, self._take, partial(self._failed, run.id))
 
     def _forget_old(self) -> None:
@@ -182,9 +191,9 @@ class HealthWatch(QObject):
             self._workspace.problem.emit(f"Run {run_id} cannot be diagnosed. {failure.message}", failure.traceback)
 
 
-def _look(reader: StoreReader, diagnosis: RunDiagnosis, with_details: bool) -> Answer:
-    """Read what is new in a background thread."""
-    diagnosis.update(reader)
+def _look(reader: StoreReader, diagnosis: RunDiagnosis, events: Sequence[Event], with_details: bool) -> Answer:
+    """Take what is new in a background thread."""
+    diagnosis.update(reader, events)
     run_id = diagnosis.run_id
     records = finding_records(diagnosis.diagnosis)
     return Answer(

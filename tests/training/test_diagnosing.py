@@ -11,6 +11,7 @@ from grpo_gui.events import EvalCompleted, RunFailed, RunStarted, StepCompleted
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.writer import StoreWriter
+from grpo_gui.training import diagnosing
 from grpo_gui.training.config import RewardSpec
 from grpo_gui.training.diagnosing import (
     RunDiagnosis,
@@ -179,3 +180,35 @@ def test_that_a_config_of_another_program_leaves_the_facts_unknown(trained, conf
     with StoreReader(path) as reader:
         run = reader.run(run_id)
     assert facts_of_run(replace(run, config=config)).num_generations is None
+
+
+def test_that_events_which_follow_on_each_other_spare_the_reading(tmp_path, trained, monkeypatch):
+    source, run_id, events = trained
+    with StoreReader(source) as reader:
+        whole, config = diagnose_run(reader, run_id), reader.run(run_id).config
+    writer = StoreWriter.open(tmp_path / "b.db")
+    new_id = writer.create_run(NewRun(name="again", task="sort", config=config, seed=0, device="cpu"))
+    following = RunDiagnosis(new_id)
+    fed = []
+    feed = diagnosing.feed_stored
+    monkeypatch.setattr(diagnosing, "feed_stored", lambda diagnosis, row: fed.append(row.step) or feed(diagnosis, row))
+    with StoreReader(tmp_path / "b.db") as reader:
+        waiting = []
+        for number, event in enumerate(events):
+            event = replace(event, run_id=new_id)
+            writer.emit(event)
+            is_dropped = isinstance(event, StepCompleted) and event.step in (12, 13)
+            waiting += [] if is_dropped else [event]
+            if number % 4 == 3:
+                assert writer.flush()
+                following.update(reader, waiting)
+                waiting = waiting[-1:]  # one comes twice
+        assert writer.flush()
+        following.update(reader, waiting)
+    writer.close()
+    assert following.diagnosis.findings == whole.findings
+    assert following.diagnosis.history.names() == whole.history.names()
+    for name in whole.history.names():
+        assert following.diagnosis.history.values(name).tolist() == whole.history.values(name).tolist(), name
+    assert {12, 13} <= set(fed)
+    assert len(fed) < 15

@@ -3,6 +3,7 @@
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import percent
 
 STEPS = 20
@@ -23,8 +24,8 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
         values = history.tail(f"samples/explains/{name}", STEPS)
         if len(values) < STEPS:
             return Missing.NOT_ENOUGH
-        if float(values.mean()) > largest:
-            largest, subject = float(values.mean()), name
+        if mean_of(values) > largest:
+            largest, subject = mean_of(values), name
     return Reading(largest > THRESHOLD, largest, THRESHOLD, subject=subject)
 
 

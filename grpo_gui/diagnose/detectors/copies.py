@@ -6,6 +6,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, groups_where
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import number, percent
 
 STEPS = 20
@@ -31,27 +32,27 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     copies = history.tail("samples/copies", STEPS)
     if len(copies) < FEWEST:
         return Missing.NOT_ENOUGH
-    everywhere = float(copies.mean())
+    everywhere = mean_of(copies)
     if everywhere < THRESHOLD:
         return Reading(False, everywhere, THRESHOLD)
     alarm = _from_the_start(history, facts) or (_wrong_ones(history) >= THRESHOLD and not history.mastered)
-    distinct = float(history.tail("samples/distinct", STEPS).mean())
+    distinct = mean_of(history.tail("samples/distinct", STEPS))
     return Reading(alarm, everywhere, THRESHOLD, numbers={"distinct": distinct})
 
 
 def _from_the_start(history: History, facts: RunFacts) -> bool:
-    if float(history.head("samples/copies", FIRST).mean()) < FROM_THE_START:
+    if mean_of(history.head("samples/copies", FIRST)) < FROM_THE_START:
         return False
     if facts.temperature is not None and facts.temperature < LOW_TEMPERATURE:
         return True
     held_out, right = history.tail("eval/accuracy", 1), history.tail("samples/right", STEPS)
-    return bool(held_out.size and right.size) and float(right.mean()) > float(held_out[0]) + BETTER_THAN_HELD_OUT
+    return bool(held_out.size and right.size) and mean_of(right) > float(held_out[0]) + BETTER_THAN_HELD_OUT
 
 
 def _wrong_ones(history: History) -> float:
     """Share of copies among the groups that are not all right."""
-    unsolved = float(history.tail("samples/groups_not_right", STEPS).mean())
-    return float(history.tail("samples/dead_copies", STEPS).mean()) / unsolved if unsolved >= UNSOLVED else 0.0
+    unsolved = mean_of(history.tail("samples/groups_not_right", STEPS))
+    return mean_of(history.tail("samples/dead_copies", STEPS)) / unsolved if unsolved >= UNSOLVED else 0.0
 
 
 def words(reading: Reading, facts: RunFacts) -> Words:

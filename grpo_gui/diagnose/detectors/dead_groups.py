@@ -6,7 +6,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, groups_where, is_d
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
-from grpo_gui.diagnose.statistics import mann_kendall
+from grpo_gui.diagnose.statistics import mann_kendall, mean_of
 from grpo_gui.diagnose.text import percent
 
 STEPS = 20
@@ -28,7 +28,7 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     dead = history.tail("frac_reward_zero_std", STEPS)
     if len(dead) < STEPS:
         return Missing.NOT_ENOUGH
-    mean = float(dead.mean())
+    mean = mean_of(dead)
     threshold = THRESHOLD
     if facts.num_generations is not None:
         threshold = max(THRESHOLD, 2.0 ** (1 - facts.num_generations) + ABOVE_CHANCE)
@@ -56,7 +56,7 @@ def _split(history: History) -> dict[str, float]:
         "copies": "samples/dead_copies",
     }
     found = {short: history.tail(name, STEPS) for short, name in names.items()}
-    return {short: float(values.mean()) for short, values in found.items() if values.size}
+    return {short: mean_of(values) for short, values in found.items() if values.size}
 
 
 def words(reading: Reading, facts: RunFacts) -> Words:

@@ -8,7 +8,7 @@ from grpo_gui.diagnose.actions import lower_learning_rate
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import Float64Array, History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
-from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, median
+from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, mean_of, median
 from grpo_gui.diagnose.text import number, percent, steps
 
 WINDOW = 40
@@ -37,7 +37,7 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     if len(values) < WINDOW:
         return Missing.NOT_ENOUGH
     start = median(history.head("entropy", FIRST))
-    now = float(values[-NOW_STEPS:].mean())
+    now = mean_of(values[-NOW_STEPS:])
     share = now / start if start > 0 else 1.0
     if share >= FALLEN:
         return Reading(False, share, FALLEN)
@@ -78,7 +78,7 @@ def _reward_arrives(history: History, facts: RunFacts) -> float:
     ceiling = facts.reward_ceiling
     if ceiling is None:
         ceiling = max(1.0, float(history.values("reward").max()))
-    missing = max(ceiling - float(values[-NOW_STEPS:].mean()), 0.0)
+    missing = max(ceiling - mean_of(values[-NOW_STEPS:]), 0.0)
     return missing / fitted_line(values).slope
 
 

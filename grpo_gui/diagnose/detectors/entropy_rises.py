@@ -4,7 +4,7 @@ from grpo_gui.diagnose.actions import lower_learning_rate
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Detector, Missing, Reading, Words
-from grpo_gui.diagnose.statistics import mann_kendall, median
+from grpo_gui.diagnose.statistics import mann_kendall, mean_of, median
 from grpo_gui.diagnose.text import number, times
 
 WINDOW = 40
@@ -24,8 +24,8 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     if len(values) < WINDOW:
         return Missing.NOT_ENOUGH
     first = history.head("entropy", FIRST)
-    start = max(median(first), float(first[:NOW_STEPS].mean()))
-    now = float(values[-NOW_STEPS:].mean())
+    start = max(median(first), mean_of(first[:NOW_STEPS]))
+    now = mean_of(values[-NOW_STEPS:])
     share = now / start if start > 0 else 1.0
     if share <= RISEN:
         return Reading(False, share, RISEN)

@@ -9,7 +9,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, completions_by
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import Float64Array, History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
-from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, student_p
+from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, mean_of, student_p
 from grpo_gui.diagnose.text import number
 
 FIRST = 3
@@ -35,11 +35,11 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
         return Missing.NOT_ENOUGH
     fall, start = _fall(history, accuracy)
     rose, gained = _gap(history, accuracy)
-    numbers = {"start": start, "now": float(accuracy[-FIRST:].mean()), "rose": rose}
+    numbers = {"start": start, "now": mean_of(accuracy[-FIRST:]), "rose": rose}
     if fall >= FALL:
         return Reading(True, fall, FALL, Severity.SEVERE, numbers, "falls")
     if rose >= GAP_RISE and gained <= GAP_ROOM:
-        numbers["start"] = float(accuracy[:FIRST].mean())
+        numbers["start"] = mean_of(accuracy[:FIRST])
         return Reading(True, fall, FALL, Severity.WARNING, numbers, "stays")
     return Reading(False, fall, FALL)
 
@@ -57,19 +57,19 @@ def _fall(history: History, accuracy: Float64Array) -> tuple[float, float]:
         place = int(np.searchsorted(history.steps("reward"), first, side="right"))
         trend = mann_kendall(history.values("reward")[place:][-LARGEST_TREND:])
         if trend.z > 0 and trend.p < P:
-            best, start = fall, float(part.mean()) + fall / 2
+            best, start = fall, mean_of(part) + fall / 2
     return best, start
 
 
 def _gap(history: History, accuracy: Float64Array) -> tuple[float, float]:
     """How many spreads the reward rose, and the most that held-out accuracy may have gained."""
     rewards, spreads = history.values("reward"), history.values("reward_std")
-    spread = float(spreads[:20].mean()) if spreads.size else 0.0
+    spread = mean_of(spreads[:20]) if spreads.size else 0.0
     if len(rewards) < 40 or spread <= 0 or len(accuracy) < 2 * FIRST:
         return 0.0, math.inf
-    rose = (float(rewards[-20:].mean()) - float(rewards[:20].mean())) / spread
-    error = math.sqrt(float((np.diff(accuracy) ** 2).mean()) / 2) * math.sqrt(2 / FIRST)
-    return rose, float(accuracy[-FIRST:].mean() - accuracy[:FIRST].mean()) + 2 * error
+    rose = (mean_of(rewards[-20:]) - mean_of(rewards[:20])) / spread
+    error = math.sqrt(mean_of(np.diff(accuracy) ** 2) / 2) * math.sqrt(2 / FIRST)
+    return rose, mean_of(accuracy[-FIRST:]) - mean_of(accuracy[:FIRST]) + 2 * error
 
 
 def words(reading: Reading, _facts: RunFacts) -> Words:

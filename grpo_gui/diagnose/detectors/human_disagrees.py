@@ -3,6 +3,7 @@
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import number
 
 BLOCK = 5  # audit values a mean is taken of
@@ -18,7 +19,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     if len(taus) < 2 * BLOCK:
         return Missing.NOT_ENOUGH
     means = taus[: len(taus) // BLOCK * BLOCK].reshape(-1, BLOCK).mean(axis=1)
-    best, now = float(means[:-1].max()), float(taus[-BLOCK:].mean())
+    best, now = float(means[:-1].max()), mean_of(taus[-BLOCK:])
     return Reading(best - now > FALL, best - now, FALL, Severity.SEVERE, {"best": best, "now": now})
 
 

@@ -6,7 +6,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, completions_by
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
-from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, median, student_p
+from grpo_gui.diagnose.statistics import fitted_line, mann_kendall, mean_of, median, student_p
 from grpo_gui.diagnose.text import number, percent
 
 WINDOW = 40
@@ -28,7 +28,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     if len(lengths) < WINDOW:
         return Missing.NOT_ENOUGH
     start = median(history.head("completions/mean_length", FIRST))
-    now = float(lengths[-NOW_STEPS:].mean())
+    now = mean_of(lengths[-NOW_STEPS:])
     growth = now / start if start > 0 else 1.0
     if growth <= GROWN:
         return Reading(False, growth, GROWN)

@@ -6,7 +6,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, completions_by
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
-from grpo_gui.diagnose.statistics import median, sign_test_p
+from grpo_gui.diagnose.statistics import mean_of, median, sign_test_p
 from grpo_gui.diagnose.text import number, percent
 
 WINDOW = 40
@@ -35,7 +35,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     if not first > 0:  # empty answers cannot grow by a share
         return Missing.NOT_ENOUGH
     rho = float(history.tail("samples/length_rho_sum", WINDOW).sum()) / count
-    growth = float(lengths[-NOW_STEPS:].mean()) / first
+    growth = mean_of(lengths[-NOW_STEPS:]) / first
     alarm = growth >= GROWN and rho > RHO and sign_test_p(positive, negative) < P
     return Reading(alarm, rho, RHO, Severity.SEVERE, {"growth": growth, "share": positive / count})
 

@@ -5,7 +5,7 @@ import numpy as np
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import Float64Array, History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
-from grpo_gui.diagnose.statistics import fitted_line
+from grpo_gui.diagnose.statistics import fitted_line, mean_of
 from grpo_gui.diagnose.text import number, steps
 
 FEWEST = 120
@@ -34,11 +34,11 @@ def _measured(history: History, facts: RunFacts) -> Reading:
     rewards = history.values("reward")
     blocks = block_means(rewards)
     line = fitted_line(blocks)
-    spread = float(history.tail("reward_std", FEWEST).mean())
+    spread = mean_of(history.tail("reward_std", FEWEST))
     most = (line.slope + SURE * line.error) * (len(blocks) - 1)
     share = most / spread if spread > 0 else 0.0
     ceiling = facts.reward_ceiling
-    done = ceiling is not None and float(blocks[-3:].mean()) >= 0.9 * ceiling
+    done = ceiling is not None and mean_of(blocks[-3:]) >= 0.9 * ceiling
     return Reading(
         share < WORTH and not done,
         share,

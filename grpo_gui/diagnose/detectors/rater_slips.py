@@ -5,7 +5,7 @@ import numpy as np
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
-from grpo_gui.diagnose.statistics import chi_square_p
+from grpo_gui.diagnose.statistics import chi_square_p, mean_of
 from grpo_gui.diagnose.text import number, percent
 
 FEWEST_REPEATS = 5
@@ -36,7 +36,7 @@ def _retest(history: History) -> Reading | None:
     shares = history.values("ratings/retest")
     if len(shares) < FEWEST_REPEATS:
         return None
-    mean = float(shares[-20:].mean())
+    mean = mean_of(shares[-20:])
     return Reading(True, mean, AGREEMENT, subject="retest") if mean < AGREEMENT else None
 
 

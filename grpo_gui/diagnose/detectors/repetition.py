@@ -7,6 +7,7 @@ from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
 from grpo_gui.diagnose.sample_values import is_repetitive
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import percent
 
 STEPS = 10
@@ -21,7 +22,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     values = history.tail("samples/repetitive", STEPS)
     if len(values) < STEPS:
         return Missing.NOT_ENOUGH
-    mean = float(values.mean())
+    mean = mean_of(values)
     return Reading(mean > THRESHOLD, mean, THRESHOLD)
 
 

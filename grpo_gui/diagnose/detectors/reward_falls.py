@@ -10,6 +10,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, completions_by
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import Float64Array, History
 from grpo_gui.diagnose.reading import Detector, Missing, Reading, Severity, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import number
 
 NOW_STEPS = 5
@@ -31,14 +32,14 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
         return Missing.NOT_ENOUGH
     means = np.convolve(rewards, np.full(BEST_OF, 1 / BEST_OF), mode="valid")
     best, now = float(means.max()), float(means[-1])
-    spread = float(history.tail("reward_std", WITHIN).mean())
+    spread = mean_of(history.tail("reward_std", WITHIN))
     limit = max(SPREADS * spread, DEVIATIONS * _error(rewards))
     return Reading(best - now > limit, best - now, limit, Severity.SEVERE, {"best": best, "now": now})
 
 
 def _error(rewards: Float64Array) -> float:
     """Standard error of the difference of two means of 5 steps."""
-    return math.sqrt(float((np.diff(rewards) ** 2).mean()) / 2) * math.sqrt(2 / NOW_STEPS)
+    return math.sqrt(mean_of(np.diff(rewards) ** 2) / 2) * math.sqrt(2 / NOW_STEPS)
 
 
 def words(reading: Reading, facts: RunFacts) -> Words:

@@ -3,6 +3,7 @@
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import steps
 
 STEPS = 10
@@ -29,7 +30,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
             continue
         if len(shares) >= STEPS and float(shares.min()) >= ALL:
             return Reading(True, ALL, ALL, Severity.SEVERE, {"steps": float(len(shares))}, source)
-        most = max(most, float(shares[-STEPS:].mean()))
+        most = max(most, mean_of(shares[-STEPS:]))
     return Reading(False, most, ALL)
 
 

@@ -3,6 +3,7 @@
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import number
 
 STEPS = 20
@@ -22,7 +23,7 @@ def check(history: History, facts: RunFacts) -> Reading | Missing:
     values = history.tail("samples/effective_batch", STEPS)
     if len(values) < STEPS:
         return Missing.NOT_ENOUGH
-    mean = float(values.mean())
+    mean = mean_of(values)
     return Reading(mean < THRESHOLD, mean, THRESHOLD)
 
 

@@ -4,6 +4,7 @@ from grpo_gui.diagnose.actions import lower_learning_rate
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Detector, Missing, Reading, Words
+from grpo_gui.diagnose.statistics import mean_of
 from grpo_gui.diagnose.text import number, percent
 
 STEPS = 10
@@ -19,8 +20,8 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     ratios = history.tail("samples/ratio_mean", STEPS)
     if len(ratios) < STEPS:
         return Missing.NOT_ENOUGH
-    gap = abs(float(ratios.mean()) - 1.0)
-    share = float(history.tail("samples/effective_share", STEPS).mean())
+    gap = abs(mean_of(ratios) - 1.0)
+    share = mean_of(history.tail("samples/effective_share", STEPS))
     return Reading(gap > GAP and share < ESS, share, ESS, numbers={"gap": gap})
 
 

@@ -7,7 +7,7 @@ from grpo_gui.diagnose.evidence import SampleRef, StepGroups, completions_where
 from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Action, Detector, Missing, Reading, Severity, Words
-from grpo_gui.diagnose.statistics import welch_p
+from grpo_gui.diagnose.statistics import mean_of, welch_p
 from grpo_gui.diagnose.text import number, percent
 
 STEPS = 20
@@ -25,7 +25,7 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
     values = history.tail("completions/clipped_ratio", STEPS)
     if len(values) < FEWEST:
         return Missing.NOT_ENOUGH
-    mean = float(values.mean())
+    mean = mean_of(values)
     if mean < THRESHOLD:
         return Reading(False, mean, THRESHOLD)
     severity = Severity.SEVERE if mean >= SEVERE else Severity.WARNING
