@@ -1,5 +1,6 @@
 """Where trainers come from: a thread of this process, or a process of ours that survives the window."""
 
+import json
 from pathlib import Path
 
 from grpo_gui.handover.commands import shown_commands
@@ -42,5 +43,12 @@ class Launcher:
         return HandedOver(run_id, tuple(shown_commands(folder, place)) if place.machines > 1 else ())
 
     def attach(self, run: RunRecord) -> TrainerHandle | None:
-        """Return a handle for an active run of a background process; a headless one and the router take no commands."""
-        return None if run.origin in ("headless", "router") else BackgroundHandle(run.id, self._database, self._writer)
+        """Return a handle for an active run of another process, None where nobody over there takes commands."""
+        return BackgroundHandle(run.id, self._database, self._writer) if _takes_commands(run) else None
+
+
+def _takes_commands(run: RunRecord) -> bool:
+    """A headless run and the router take none; of followed runs only those that our bridge records do."""
+    if run.origin == "followed":
+        return bool(json.loads(run.config).get("program") == "bridge")
+    return run.origin not in ("headless", "router")

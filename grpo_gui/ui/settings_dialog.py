@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from grpo_gui.errors import GrpoGuiError
+from grpo_gui.paths import default_database
 from grpo_gui.settings import Settings, problems
 from grpo_gui.ui import theme
 from grpo_gui.ui.widgets.file_input import FileInput
@@ -70,6 +71,7 @@ class SettingsDialog(QDialog):
         self.pause_on_broken.setToolTip(TOOLTIPS["pause_on_broken"])
         self.database = FileInput("Database", TOOLTIPS["database"], "Databases (*.db);;All files (*)")
         self.database.set_path(settings.database)
+        self.database.line.setPlaceholderText(str(default_database()))
         self.problem = label("", "error", wrap=True)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.button(QDialogButtonBox.StandardButton.Save).setProperty("look", "primary")

@@ -105,11 +105,17 @@ class StatusBar(QStatusBar):
         if busy:
             self._set(self.steps, f"{number(rate, 1)} steps/s" if rate is not None else "")
         else:
-            self._set(self.steps, "idle" if self._workspace.transport_status is None else "in the background")
+            self._set(self.steps, self._elsewhere(self._workspace.run))
         tokens = self._metrics.get("tokens_per_second")
         self._set(self.tokens, f"{count(round(tokens))} tokens/s" if tokens is not None and busy else "")
         memory = self._metrics.get("system/gpu_memory_gb")
         self._set(self.memory, f"GPU {number(memory, 1)} GB" if memory is not None and busy else "")
+
+    def _elsewhere(self, run: RunRecord | None) -> str:
+        """What the selected run does, where this window trains nothing."""
+        if run is not None and run.origin == "followed" and run.status.is_active:
+            return "followed"
+        return "idle" if self._workspace.transport_status is None else "in the background"
 
     def _rate(self) -> float | None:
         if len(self._times) < 2 or self._times[-1] <= self._times[0]:

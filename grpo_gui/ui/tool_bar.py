@@ -27,7 +27,7 @@ class ToolBar(QToolBar):
         self.setIconSize(QSize(theme.px(14), theme.px(14)))
         self.addActions([transport.start, transport.pause, transport.step, transport.stop])
         for action in (transport.start, transport.pause):  # whose words change: keep the others in place
-            self.widgetForAction(action).setMinimumWidth(theme.px(98))
+            self.widgetForAction(action).setMinimumWidth(theme.px(104))
         self.addSeparator()
         self.addAction(transport.snapshot)
         spacer = QWidget()

@@ -32,14 +32,14 @@ def health_cell(health: RunHealth, run: RunSeries) -> Cell:
         return Cell(number, unit, ", ".join([titles[0], *map(str.lower, titles[1:])]), TONES[first.severity], (others,))
     if teaches.tone or not run.newest_step:
         return teaches
-    with_signal = f"{teaches.headline} {teaches.unit}"
+    with_signal, shorter = f"{teaches.headline} {teaches.unit}", f"{teaches.headline} with signal"
     if health.solved_since is not None:
         held_out = run.series("eval/accuracy").last_value  # NaN where none was recorded
         word = "Nearly solved" if held_out < HELD_OUT else "Solved"
-        return Cell(word, f"since step {count(health.solved_since)}", f"no finding; {with_signal}", "good")
-    return Cell(
-        "No finding", f"in {count(run.newest_step)} steps", with_signal, "", (f"{teaches.headline} with signal",)
-    )
+        since = count(health.solved_since)
+        longer = f"no finding; {with_signal}"
+        return Cell(word, f"since step {since}", longer, "good", (with_signal, shorter), f"at {since}")
+    return Cell("No finding", f"in {count(run.newest_step)} steps", with_signal, "", (shorter,))
 
 
 def row_words(finding: Finding, health: RunHealth) -> tuple[str, str]:

@@ -23,9 +23,9 @@ class PinnedStart(QFrame):
         row.setContentsMargins(0, theme.px(8), 0, theme.px(8))
         row.addWidget(self.button)
         area.verticalScrollBar().valueChanged.connect(lambda _: self.refresh())
-        area.viewport().installEventFilter(self)
-        area.widget().installEventFilter(self)
-        start.installEventFilter(self)
+        for watched in (area.viewport(), area.widget(), start):
+            if watched is not None:
+                watched.installEventFilter(self)
         self.refresh()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
