@@ -12,6 +12,7 @@ from grpo_gui.ui.workspace import Workspace
 RUN_ID = Qt.ItemDataRole.UserRole
 DETAIL = Qt.ItemDataRole.UserRole + 1
 NEW_RUN = -1
+_USUAL, _SHORT = 234, 160  # pixels wide
 
 
 class RunSelector(QComboBox):
@@ -25,13 +26,19 @@ class RunSelector(QComboBox):
         self.setItemDelegate(_RunDelegate(self))
         self.setMaxVisibleItems(24)
         self.setPlaceholderText("no run yet")
-        self.setFixedWidth(theme.px(234))
+        self.set_short(short=False)
         self.view().setMinimumWidth(theme.px(420))
         self.activated.connect(self._chosen)
         workspace.runs_changed.connect(self._show_runs)
         workspace.run_selected.connect(self._show_selected)
         workspace.run_updated.connect(self._show_selected)
         self._show_runs(workspace.runs)
+
+    def set_short(self, *, short: bool) -> bool:
+        """Take less room, or the usual; True when that is another one than before."""
+        before, width = self.maximumWidth(), theme.px(_SHORT if short else _USUAL)
+        self.setFixedWidth(width)
+        return width != before
 
     def _show_runs(self, runs: list[RunRecord]) -> None:
         if self.view().isVisible():

@@ -1,6 +1,7 @@
 """The tool bar: transport at the left, progress and the run selector at the right."""
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolBar, QWidget
 
 from grpo_gui.ui import theme, tokens
@@ -12,6 +13,7 @@ from grpo_gui.ui.workspace import Workspace
 
 _MARGIN = 4
 _SPACING = 1
+_NARROW = 1080
 
 
 class ToolBar(QToolBar):
@@ -40,6 +42,14 @@ class ToolBar(QToolBar):
         self.addWidget(self.selector)
         self.addWidget(_gap(12))
         theme.follow(self, self._keep_shape)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Shorten the run selector where Qt would put it out of sight."""
+        super().resizeEvent(event)
+        layout = self.layout()
+        if self.selector.set_short(short=self.width() < theme.px(_NARROW)) and layout is not None:
+            layout.invalidate()
+            layout.setGeometry(self.rect())  # Qt has laid it out for the other width already
 
     def _keep_shape(self) -> None:
         """Give the bar its margins: Qt takes others of its own each time that the style sheet is set again."""

@@ -306,3 +306,14 @@ def test_that_enter_starts_the_form_after_coming_back_from_another_view(window, 
     qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(launcher.started))
+
+
+@pytest.mark.parametrize("width", [960, 1280])
+def test_that_the_run_selector_stays_in_sight(window, width):
+    window.resize(width, 700)
+    QApplication.processEvents()
+    assert window.tools.selector.isVisible()
+    assert window.tools.geometry().contains(
+        window.tools.selector.mapTo(window.tools, window.tools.selector.rect().bottomRight())
+        + window.tools.geometry().topLeft()
+    )

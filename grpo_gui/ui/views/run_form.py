@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QBoxLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from grpo_gui.tasks.bench import BenchRow
 from grpo_gui.ui import theme
@@ -25,6 +25,7 @@ from grpo_gui.ui.workspace import Workspace
 
 FORM_WIDTH = 720
 SIDE_WIDTH = 344
+_AROUND = 16 + 2 * 24  # pixels between and beside the two
 PREVIEW_DELAY_MS = 300  # after the last edit
 
 
@@ -115,6 +116,14 @@ class RunForm(QScrollArea):
         self.refresh()
         self._preview_timer.start()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put what stands beside the form below it where there is no room for both."""
+        beside = self.viewport().width() >= theme.px(FORM_WIDTH + SIDE_WIDTH + _AROUND)
+        way = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
+        if self._columns.direction() is not way:
+            self._columns.setDirection(way)
+        super().resizeEvent(event)
+
     def showEvent(self, event: QShowEvent) -> None:
         """Look again how long such a run takes: one may have ended meanwhile."""
         super().showEvent(event)
@@ -174,10 +183,10 @@ class RunForm(QScrollArea):
         left = QVBoxLayout()
         left.addWidget(self.card)
         left.addStretch(1)
-        columns = QHBoxLayout()
-        columns.setSpacing(16)
-        columns.addLayout(left)
-        columns.addLayout(side)
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._columns.setSpacing(16)
+        self._columns.addLayout(left)
+        self._columns.addLayout(side)
         self.card.setFixedWidth(theme.px(FORM_WIDTH))
         self.preview.setFixedWidth(theme.px(SIDE_WIDTH))
         self.data.setFixedWidth(theme.px(SIDE_WIDTH))
@@ -190,7 +199,7 @@ class RunForm(QScrollArea):
         )
         column.addWidget(label(lead, "lead"))
         column.addSpacing(12)
-        column.addLayout(columns)
+        column.addLayout(self._columns)
         outer = QVBoxLayout(page)
         outer.setContentsMargins(24, 24, 24, 24)
         outer.addStretch(1)

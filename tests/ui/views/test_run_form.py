@@ -334,3 +334,10 @@ def test_that_start_stays_in_sight_however_long_the_form_is(form, launcher, qtbo
     click(qtbot, form.pinned.button)
     qtbot.waitUntil(lambda: bool(launcher.started))
     assert launcher.started[0][0].steps == 9
+
+
+def test_that_a_narrow_window_has_the_rest_below_the_form(form, qtbot):
+    assert form.preview.x() > form.card.geometry().right()
+    form.resize(870, 560)
+    qtbot.waitUntil(lambda: form.preview.y() > form.card.geometry().bottom())
+    assert not form.horizontalScrollBar().isVisible()
