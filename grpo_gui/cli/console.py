@@ -2,10 +2,11 @@
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from grpo_gui.cli.findings import live_line
 from grpo_gui.diagnose.finding import Finding
@@ -22,6 +23,19 @@ from grpo_gui.events import (
 BAR_WIDTH = 24
 
 
+class Output(Protocol):
+    """What a run is printed to."""
+
+    def write(self, text: str, /) -> object:
+        """Print."""
+
+    def flush(self) -> object:
+        """Hand on what was printed."""
+
+    def isatty(self) -> bool:
+        """True for a terminal."""
+
+
 class JsonLines:
     """One flushed JSON line per step, with the metric names of the store; non-finite values are null.
 
@@ -29,7 +43,7 @@ class JsonLines:
     with a due evaluation waits for it.
     """
 
-    def __init__(self, stream: TextIO, errors: TextIO, *, steps: int, eval_steps: int) -> None:
+    def __init__(self, stream: Output, errors: Output, *, steps: int, eval_steps: int) -> None:
         """Print to `stream`, what is no step to `errors`; `steps` and `eval_steps` tell when an evaluation is due."""
         self._stream = stream
         self._errors = errors
@@ -80,7 +94,7 @@ class JsonLines:
 class ProgressLine:
     """A progress bar with a live line of metrics; on a pipe or file one line every tenth of the run."""
 
-    def __init__(self, stream: TextIO, *, steps: int) -> None:
+    def __init__(self, stream: Output, *, steps: int) -> None:
         """Draw on `stream` until `steps` steps are done."""
         self._stream = stream
         self._steps = steps
@@ -152,11 +166,46 @@ def ending(status: RunStatus, run_id: int, database: str) -> str:
     return f"Run {run_id} {status.value}. Every completion is kept in {database}."
 
 
+class PatientStream:
+    """A stream for a long run: when nobody takes what is printed, or its disk is full, the run goes on in silence."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Print, where that works."""
+        try:
+            self._stream.write(text)
+        except OSError:
+            self._give_up()
+
+    def flush(self) -> None:
+        """Hand on what was printed, where that works."""
+        try:
+            self._stream.flush()
+        except OSError:
+            self._give_up()
+
+    def isatty(self) -> bool:
+        """True for a terminal."""
+        return self._stream.isatty()
+
+    def _give_up(self) -> None:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, self._stream.fileno())  # what Python still holds back must not fail at the exit either
+        os.close(nothing)
+
+
 def standard_output() -> TextIO:
     """Standard output with a harmless replacement for characters that its encoding lacks."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
     return sys.stdout
+
+
+def patient_streams() -> tuple[PatientStream, PatientStream]:
+    """Standard output and standard error for a long run."""
+    return PatientStream(standard_output()), PatientStream(sys.stderr)
 
 
 def _finite(metrics: Mapping[str, float]) -> dict[str, float | None]:

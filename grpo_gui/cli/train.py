@@ -10,7 +10,7 @@ from types import FrameType
 
 import click
 
-from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_output
+from grpo_gui.cli.console import JsonLines, ProgressLine, ending, patient_streams
 from grpo_gui.cli.findings import summary_lines
 from grpo_gui.cli.options import chosen_database, database_option
 from grpo_gui.cli.rewards import rewards_from_files
@@ -146,8 +146,8 @@ def with_output(
     """Print what happens in a run of `config` while `work` trains it; signals stop it. Must run in the main thread."""
     commands: Commands = queue.SimpleQueue()
     _stop_on_signals(commands)
-    output = standard_output()
-    lines = JsonLines(output, sys.stderr, steps=config.steps, eval_steps=config.eval_steps)
+    output, errors = patient_streams()
+    lines = JsonLines(output, errors, steps=config.steps, eval_steps=config.eval_steps)
     progress = ProgressLine(output, steps=config.steps)
     status = work(commands, *((lines, lines.tell) if as_json else (progress, progress.tell)))
     lines.flush()

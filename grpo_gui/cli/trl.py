@@ -1,6 +1,5 @@
 """`grpo-gui train --with trl`: TRL's processes, looked after in this one, with the output of any other training."""
 
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from grpo_gui.cli.console import JsonLines, ProgressLine, ending, standard_output
+from grpo_gui.cli.console import JsonLines, ProgressLine, ending, patient_streams
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import Event, RunStatus, StepCompleted
 from grpo_gui.handover.commands import shown_commands
@@ -48,8 +47,8 @@ def train_with_trl(config: TrainConfig, place: Placement, database: Path, *, as_
         click.echo("Start on each machine:", err=True)
         for command in shown_commands(job_folder(database, run_id), place):
             click.echo(command, err=True)
-    output, steps = standard_output(), config.steps * config.num_iterations
-    show = JsonLines(output, sys.stderr, steps=steps, eval_steps=0) if as_json else ProgressLine(output, steps=steps)
+    (output, errors), steps = patient_streams(), config.steps * config.num_iterations
+    show = JsonLines(output, errors, steps=steps, eval_steps=0) if as_json else ProgressLine(output, steps=steps)
     with StoreReader(database) as reader:
         reports = StepReports(reader, run_id, show)
         status = supervise(run_id, database, reports.look)

@@ -70,9 +70,12 @@ def _make_room(target: Path) -> None:
 def _convert(source: Path, target: Path, dtype: str) -> None:
     try:
         weights = {name: _converted(name, tensor, dtype) for name, tensor in load_file(source).items()}
-        save_file(weights, target, metadata={"format": "pt"})
     except SafetensorError as error:
         raise SnapshotError(f"{source} cannot be converted ({error}); choose another snapshot.") from error
+    try:
+        save_file(weights, target, metadata={"format": "pt"})
+    except SafetensorError as error:  # it says so also of a full disk
+        raise OSError(str(error)) from error
 
 
 def _converted(name: str, tensor: Tensor, dtype: str) -> Tensor:

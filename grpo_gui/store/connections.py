@@ -65,6 +65,10 @@ def connect_reader(path: Path) -> sqlite3.Connection:
     try:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         version = _version(connection, path)
+        if not version:
+            raise MissingDatabaseError(
+                f"The database {path} is empty so far. Start a run to fill it, or choose another database."
+            )
         if version < SCHEMA_VERSION:
             raise StoreError(
                 f"The database {path} was made by an older version of grpo-gui. Open it once in the window, "

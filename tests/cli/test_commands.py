@@ -52,6 +52,19 @@ def test_that_the_same_seed_gives_the_same_numbers(trained, tmp_path):
     assert one == two
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes as on Unix are needed")
+@pytest.mark.parametrize("form", [["--json"], []], ids=["lines", "bar"])
+def test_that_a_run_goes_on_when_nobody_reads_what_it_prints(tmp_path, form):
+    database = tmp_path / "runs.db"
+    command = ["train", *TINY, "--steps", "4", "--set", "eval_steps=0", *form, "--db", str(database)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen([sys.executable, "-m", "grpo_gui.cli", *command], text=True, **pipes) as process:
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=120) in (0, 1)  # 1: the last sentence could not be printed
+    assert re.search(r"1\s+finished\s+4", grpo_gui("runs", "--db", str(database)).stdout)
+
+
 def is_timing(name):
     return name.startswith(("time/", "system/", "memory/")) or name in {"step_time", "tokens_per_second"}
 

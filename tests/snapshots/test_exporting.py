@@ -115,6 +115,18 @@ def test_that_an_export_goes_into_an_empty_folder_but_over_nothing(tmp_path, sna
     assert (target / "model.safetensors").read_bytes() == before
 
 
+def test_that_an_export_that_does_not_fit_names_its_own_folder_and_leaves_nothing(tmp_path, snapshot):
+    resource = pytest.importorskip("resource", reason="a limit of the size of files is needed")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(SnapshotError, match=r"out cannot be written .* choose a folder with room"):
+            export_snapshot(snapshot, tmp_path / "out", "fp32")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not (tmp_path / "out").exists()
+
+
 def test_that_a_damaged_snapshot_is_not_exported(tmp_path, snapshot):
     (snapshot / "model.safetensors").write_bytes(b"x")
     with pytest.raises(SnapshotError, match="were written"):

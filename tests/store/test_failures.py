@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grpo_gui.errors import BadInputError, StoreError
+from grpo_gui.errors import BadInputError, MissingDatabaseError, StoreError
 from grpo_gui.store import writer as writer_module
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionQuery
@@ -54,6 +54,12 @@ def test_that_an_empty_file_becomes_a_database(path):
     StoreWriter.open(path).close()
     with StoreReader(path) as reader:
         assert reader.runs() == ()
+
+
+def test_that_a_reader_of_an_empty_file_says_so(path):
+    path.touch()
+    with pytest.raises(MissingDatabaseError, match="is empty so far"):
+        StoreReader(path)
 
 
 def test_that_a_name_with_special_characters_works(tmp_path):
