@@ -15,6 +15,7 @@ KEYS = (
     ("Everywhere", (
         (all_keys(), ", ".join(title for _, title in VIEWS)),
         ("Ctrl+N", "set up a new run"),
+        ("Ctrl+I", "import or follow a run"),
         ("Space", "pause or resume (not in a field)"),
         (".", "do one step, then pause"),
         ("Ctrl+S", "make a snapshot"),

@@ -1,10 +1,10 @@
 """Sentences for the user across the top of the window: what failed and what to do next."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMessageBox, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QWidget
 
-from grpo_gui.ui import icons
 from grpo_gui.ui.widgets.buttons import link
+from grpo_gui.ui.widgets.icon_mark import IconMark
 from grpo_gui.ui.widgets.labels import label, set_look
 
 
@@ -17,7 +17,7 @@ class MessageBar(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 6, 8, 6)
         row.setSpacing(8)
-        self._mark = QLabel()
+        self._mark = IconMark(16)
         self.text = label("", "", wrap=True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.details = link("Details", tooltip="Show what the log says.")
@@ -34,7 +34,7 @@ class MessageBar(QFrame):
         """Show a sentence; `kind` is warn or bad, `details` a traceback or empty."""
         self._details = details
         set_look(self, f"banner-{kind}")
-        self._mark.setPixmap(icons.pixmap("warning" if kind == "warn" else "error", kind))
+        self._mark.show_icon("warning" if kind == "warn" else "error", kind)
         self.text.setText(text)
         self.setAccessibleName(text)
         self.details.setVisible(bool(details))

@@ -18,6 +18,7 @@ from grpo_gui.ui.models.visible_text import one_line
 from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.group_table import GroupTable
+from grpo_gui.ui.widgets.icon_mark import IconMark
 from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label, mono, set_look
 from grpo_gui.ui.widgets.text_block import TextBlock
 from grpo_gui.ui.widgets.token_heat_map import TokenHeatMap
@@ -85,7 +86,7 @@ class NewestGroup(Card):
         place.addWidget(self._answer, 1)
         place.addWidget(self._place)
         foot = QHBoxLayout()
-        self._check_icon = label()
+        self._check_icon = IconMark(12)
         foot.addWidget(self._numbers, 1)
         foot.addWidget(self._check_icon)
         foot.addWidget(self._check)
@@ -120,13 +121,13 @@ class NewestGroup(Card):
             set_look(self._check, "warn")
             self._check.setText("no signal")
             self._check.setToolTip("All rewards are equal, so every advantage is 0 and the group teaches nothing.")
-            self._check_icon.clear()
+            self._check_icon.show_icon("")
             return
         good = abs(total) < _SUM_TOLERANCE
         set_look(self._check, "small" if good else "warn")
         self._check.setText(f"sum {number(total)}")
         self._check.setToolTip("The advantages of a group that was rated completely sum to 0.")
-        self._check_icon.setPixmap(icons.pixmap("check" if good else "warning", "good" if good else "warn", 12))
+        self._check_icon.show_icon(*(("check", "good") if good else ("warning", "warn")))
 
     def _show_tokens(self, completion: CompletionSample | None) -> None:
         self._completion = completion

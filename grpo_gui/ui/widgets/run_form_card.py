@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFileDialog, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from grpo_gui.training.memory_forecast import memory_text
 from grpo_gui.training.presets import PRESETS
@@ -17,6 +17,7 @@ from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.config_field import ConfigFieldInput, LabelledInput
 from grpo_gui.ui.widgets.file_input import FileInput
+from grpo_gui.ui.widgets.icon_mark import IconMark
 from grpo_gui.ui.widgets.labels import hline, label
 from grpo_gui.ui.widgets.task_cards import TaskCards
 from grpo_gui.ui.widgets.task_mix import TaskMix
@@ -59,7 +60,7 @@ class RunFormCard(Card):
         self.all_settings = AllSettings()
         self.more = link(f"All {SETTINGS_COUNT} settings", "right", tooltip="Show every setting of a run.")
         self.where = WhereItRuns()
-        self.check_mark, self.check = QLabel(), label("", "small")
+        self.check_mark, self.check = IconMark(), label("", "small")
         self.task_problem = label("", "error", wrap=True)
         self.memory = label("", "hint", wrap=True)
         self.start = QPushButton("Start training")
@@ -174,7 +175,6 @@ class RunFormCard(Card):
         self.branch.dropped.connect(lambda: draft.use_branch(None))
         draft.replaced.connect(self._show_all)
         draft.changed.connect(self._show_checks)
-        theme.signals.changed.connect(self._show_checks)
 
     def toggle_all(self) -> None:
         """Show or hide the settings that are not in the short form."""
@@ -247,4 +247,4 @@ class RunFormCard(Card):
         else:
             self.check.setText("Not ready: see the red sentence")
         self.check.setToolTip("\n".join(problems.values() or self.draft.advice().values()))
-        self.check_mark.setPixmap(icons.pixmap("warning" if problems else "check", "bad" if problems else "good", 14))
+        self.check_mark.show_icon(*(("warning", "bad") if problems else ("check", "good")))

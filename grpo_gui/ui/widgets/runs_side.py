@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from grpo_gui.diagnose.finding import Finding
-from grpo_gui.ui import icons, theme
+from grpo_gui.ui import theme
 from grpo_gui.ui.models.run_overlay import OverlaidRun
 from grpo_gui.ui.plots.overlay_layers import SWATCHES
 from grpo_gui.ui.widgets.card import Card, CardHeader
 from grpo_gui.ui.widgets.findings_list import FindingsList
+from grpo_gui.ui.widgets.icon_mark import IconMark
 from grpo_gui.ui.widgets.labels import ElidedLabel, hline, label
 from grpo_gui.ui.widgets.legend import Legend, LegendEntry
 from grpo_gui.ui.widgets.runs_answers import RunsAnswers
@@ -73,9 +74,7 @@ class RunsSide(Card):
         names = [f"{title}: {name}" for title, found in by_plot.items() for name in found]
         self.definitions.setText(text)
         self.definitions.setToolTip("\n".join(names))
-        self._note_icon.setPixmap(
-            icons.pixmap("warning" if differing else "info", "warn" if differing else "text3", 14)
-        )
+        self._note_icon.show_icon(*(("warning", "warn") if differing else ("info", "text3")))
 
     def show_findings(
         self, runs: Sequence[OverlaidRun], findings: Mapping[int, tuple[tuple[Finding, ...], frozenset[str]]]
@@ -100,7 +99,7 @@ class RunsSide(Card):
         self.findings_title.set_hint("" if runs else "of the ticked runs")
 
     def _note(self) -> QHBoxLayout:
-        self._note_icon = label()
+        self._note_icon = IconMark()
         row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self._note_icon, 0, Qt.AlignmentFlag.AlignTop)
