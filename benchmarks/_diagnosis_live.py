@@ -1,4 +1,4 @@
-"""What the diagnosis costs a run that trains: without a window, and in the window, where it reads beside the GUI thread.
+"""What the diagnosis costs a run that trains: without a window, and in the window, where it reads beside it.
 
 A run goes in blocks of steps with and without the diagnosis by turns; between two blocks it hears of those that it
 missed. Counted is processor time of the whole process, and that of the diagnosis' own code, which is less noisy.

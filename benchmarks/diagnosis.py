@@ -173,7 +173,7 @@ def overhead_table() -> list[str]:
     )
     missed = [f"overhead of {100 * share:.2f} % of a step"] if share >= 0.01 else []
     print(
-        "| beside a run that trains | a step without it | more with it | its own code | share |\n|---|---|---|---|---|"
+        "| beside a run | a step without it | more with it | its own code | share |\n|---|---|---|---|---|"
     )
     for cost in live_costs():
         share = cost.own / cost.step
