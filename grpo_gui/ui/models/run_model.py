@@ -156,8 +156,11 @@ class RunModel(QObject):
             self._select(self._workspace.run)  # another process went on from an earlier step
             return
         self.series.absorb(part.points, part.totals)
-        if part.changes != tuple(self.series.changes):
-            self.series.changes = list(part.changes)
+        # what an event told may have come after the store was read
+        told = (one for one in self.series.changes if one.step > part.newest_step and one not in part.changes)
+        changes = [*part.changes, *told]
+        if changes != self.series.changes:
+            self.series.changes = changes
             self.changes_changed.emit()
         if part.notes != self.notes:
             self.notes = part.notes

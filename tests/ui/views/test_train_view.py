@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 
 from grpo_gui.commands import SetHyperparameters
 from grpo_gui.errors import StoreError
-from grpo_gui.events import RunFailed, RunStarted, RunStatus, TrainerStatus
+from grpo_gui.events import HyperparameterChanged, RunFailed, RunStarted, RunStatus, TrainerStatus
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionRef, GroupRef, NewRun
 from grpo_gui.training.validation import config_to_json
@@ -195,6 +195,17 @@ def test_that_a_completion_chosen_elsewhere_is_shown_with_its_step(open_view, wr
     assert view.focus.place == 3
     assert view.group.table.chosen_completion.index == 2
     assert view.plots.axis.marked_step == 9
+
+
+def test_that_a_change_that_is_told_stays_when_the_store_was_read_before_it(open_view, writer, stored, pump, qtbot):
+    run_id = add_run(writer, ended=None)
+    view = open_view(run_id)
+    put(pump, HyperparameterChanged(run_id, 21, "temperature", 1.0, 1.2))
+    assert [change.step for change in view.model.series.changes] == [21]
+    writer.add_note(run_id, 20, "A sign that the store was read.")
+    stored.store_grew.emit()
+    qtbot.waitUntil(lambda: len(view.model.notes) == 1)
+    assert [change.step for change in view.model.series.changes] == [21]
 
 
 def test_that_hyperparameters_are_changed_from_the_next_step_on(open_view, writer, stored, pump, qtbot):
