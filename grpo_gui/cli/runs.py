@@ -38,8 +38,8 @@ def runs(context: click.Context, database: Path | None) -> None:
 def export(context: click.Context, run: tuple[str, ...], target: Path, database: Path | None) -> None:
     """See `help` above."""
     path = chosen_database(context, database)
-    check_target(target, len(run))
-    run_ids = [_run_id(path, one) for one in run]
+    run_ids = list(dict.fromkeys(_run_id(path, one) for one in run))
+    check_target(target, len(run_ids))
     export_runs(path, run_ids, target, _progress("written"))
     _clear()
     some = f"Run {run_ids[0]} is" if len(run_ids) == 1 else f"Runs {', '.join(map(str, run_ids))} are"

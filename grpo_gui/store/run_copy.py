@@ -59,11 +59,16 @@ class RunCopy:
         self.run_id = 0  # in the target, once it has begun
 
     def known_id(self) -> int | None:
-        """The id of this run where the target has it already: made at the same moment, with the same seed."""
+        """The id of this run where the target has it already: made at the same moment, with the same seed.
+
+        Runs made elsewhere have the times of their files, which several may share; they come from different places.
+        """
         row = self._target.execute(
             f"SELECT t.id FROM {SOURCE}.runs s JOIN main.runs t ON t.created_s = s.created_s AND t.seed = s.seed "
             "AND t.task = s.task AND t.program = s.program WHERE s.id = ? AND t.unfinished = 0 "
-            "AND t.binned_s IS NULL",
+            "AND t.binned_s IS NULL "
+            f"AND (SELECT place FROM {SOURCE}.outside_runs WHERE run_id = s.id) IS "
+            "(SELECT place FROM main.outside_runs WHERE run_id = t.id)",
             (self._source_id,),
         ).fetchone()
         return None if row is None else int(row[0])

@@ -44,8 +44,9 @@ def test_that_a_run_goes_through_a_file_into_another_database(database, tmp_path
 
 def test_that_several_runs_go_into_one_table_and_latest_is_the_newest(database, tmp_path):
     table = tmp_path / "curves.csv"
-    result = grpo_gui("runs", "export", "1", "latest", "--to", str(table), "--db", str(database))
+    result = grpo_gui("runs", "export", "1", "latest", "1", "--to", str(table), "--db", str(database))
     assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("Runs 1, 2 are in")
     assert {line.split(",")[1] for line in table.read_text().splitlines()[1:]} == {"first", "second"}
     page = tmp_path / "report.html"
     assert grpo_gui("runs", "export", "latest", "--to", str(page), "--db", str(database)).returncode == 0

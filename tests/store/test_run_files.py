@@ -1,6 +1,7 @@
 """One run as a database of its own, and such files taken in: nothing is lost, nothing comes twice."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -12,7 +13,7 @@ from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import CompletionQuery
 from grpo_gui.store.run_files import TakenIn, is_database, take_in, write_run_file
 from grpo_gui.store.writer import StoreWriter
-from tests.store.samples import completion, group, step
+from tests.store.samples import completion, group, new_run, step
 from tests.store.test_migrations import unpack
 from tests.store.test_shelf import add_run, broken_links, counts
 
@@ -151,6 +152,15 @@ def test_that_runs_are_taken_in_beside_others_and_only_once(path, writer, tmp_pa
         assert broken_links(target) == []
     finally:
         other.close()
+
+
+def test_that_runs_of_files_with_the_same_time_are_not_taken_for_each_other(path, writer, tmp_path):
+    for place in ("/a.csv", "/b.csv"):
+        run_id = writer.begin_outside_run(new_run(origin="imported"), place, "metrics")
+        writer.set_times(run_id, 1e9, 1e9)
+    with closing(StoreWriter.open(tmp_path / "other.db")) as other:
+        assert take_in(path, other, silent, never) == TakenIn((1, 2), ())
+        assert take_in(path, other, silent, never) == TakenIn((), (1, 2))
 
 
 def test_that_a_run_trains_on_while_others_are_taken_in(path, writer, tmp_path, monkeypatch):
