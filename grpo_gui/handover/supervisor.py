@@ -20,7 +20,7 @@ from grpo_gui.outside.following import Follower
 from grpo_gui.outside.places import LocalPlace
 from grpo_gui.outside.trl_record import FOLDER
 from grpo_gui.paths import run_files_dir
-from grpo_gui.store.lock import RunClaim
+from grpo_gui.store.lock import claimed_run
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.writer import StoreWriter
 
@@ -42,8 +42,7 @@ def supervise(run_id: int, database: Path, watch: Watch = lambda: None) -> RunSt
         BadInputError: another process looks after the run.
         StoreError: the database cannot be used.
     """
-    with closing(StoreWriter.open(database)) as writer, RunClaim(run_id, run_files_dir(database, run_id)) as claim:
-        claim.acquire()
+    with closing(StoreWriter.open(database)) as writer, claimed_run(run_id, run_files_dir(database, run_id)):
         try:
             _Supervisor(run_id, database, writer, watch).run()
         except GrpoGuiError as error:

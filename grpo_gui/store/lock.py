@@ -74,3 +74,10 @@ class RunClaim:
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+
+def claimed_run(run_id: int, folder: Path, patience_s: float = 0.0) -> RunClaim:
+    """The claim of a run, taken; see `RunClaim.acquire`."""
+    claim = RunClaim(run_id, folder)
+    claim.acquire(patience_s)
+    return claim

@@ -19,11 +19,12 @@ from grpo_gui.commands import Command, Stop
 from grpo_gui.errors import BadInputError, StoreError, TrainingError
 from grpo_gui.events import RunStatus
 from grpo_gui.paths import run_files_dir
+from grpo_gui.store.lock import claimed_run
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training.rating_source import StoredRatings
-from grpo_gui.training.runner import claim_run, run_in_foreground
+from grpo_gui.training.runner import run_in_foreground
 from grpo_gui.training.validation import config_from_json
 
 logger = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ def continue_run(run_id: int, database: Path) -> RunStatus:
     config = config_from_json(_run_record(database, run_id).config)
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     with closing(StoreWriter.open(database)) as writer:
-        claim = claim_run(run_id, run_files_dir(database, run_id), writer, PATIENCE_S)
+        claim = claimed_run(run_id, run_files_dir(database, run_id), PATIENCE_S)
         ratings = StoredRatings(database, run_id)
         with _stop_on_sigterm(commands), polling(run_id, writer, commands):
             return run_in_foreground(config, claim, writer, commands, resume=True, ratings=ratings)

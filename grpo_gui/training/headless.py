@@ -12,6 +12,7 @@ from grpo_gui.diagnose.facts import facts_from_config
 from grpo_gui.diagnose.finding import Finding
 from grpo_gui.events import Event, RunStatus, TrainerStatus
 from grpo_gui.paths import run_files_dir
+from grpo_gui.store.lock import claimed_run
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
@@ -93,7 +94,7 @@ def train_headless(
         _require_usable_data(config)
     # torch takes seconds to import, so it comes after all that can be checked without it.
     from grpo_gui.training.devices import choose_device
-    from grpo_gui.training.runner import claim_run, run_in_foreground
+    from grpo_gui.training.runner import claim_new_run, run_in_foreground
 
     choose_device(config.device)
     writer = StoreWriter.open(database)
@@ -110,7 +111,7 @@ def train_headless(
         started(run_id)
         diagnosis = LiveDiagnosis(Diagnosis(facts_from_config(asdict(config))), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
-        claim = claim_run(run_id, run_files_dir(database, run_id), sink)
+        claim = claim_new_run(run_id, run_files_dir(database, run_id), sink)
         status = run_in_foreground(config, claim, sink, commands, ratings=StoredRatings(database, run_id))
         writer.save_findings(run_id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
@@ -154,13 +155,13 @@ def resume_headless(
     """
     before = config_from_json(run.config)
     resume = snapshot is not None or not begins_anew(run)
-    from grpo_gui.training.runner import claim_run, run_in_foreground
+    from grpo_gui.training.runner import run_in_foreground
 
     with closing(StoreWriter.open(database)) as writer:
         with StoreReader(database) as reader:
             diagnosis = LiveDiagnosis(diagnose_run(reader, run.id), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
-        with claim_run(run.id, run_files_dir(database, run.id), sink) as claim:
+        with claimed_run(run.id, run_files_dir(database, run.id)) as claim:
             if config.steps != before.steps:
                 writer.replace_config(run.id, config_to_json(config))
             ratings = StoredRatings(database, run.id)

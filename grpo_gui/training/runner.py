@@ -16,16 +16,16 @@ from grpo_gui.training.rating_source import RatingSource
 logger = logging.getLogger(__name__)
 
 
-def claim_run(run_id: int, state_dir: Path, sink: EventSink, patience_s: float = 0.0) -> RunClaim:
-    """Take a run for a trainer of this process, before anything of the run is changed.
+def claim_new_run(run_id: int, state_dir: Path, sink: EventSink) -> RunClaim:
+    """Take a run that was made for a trainer of this process.
 
     Raises:
-        BadInputError: another trainer has it; the run is left alone.
-        StoreError: its folder cannot be written; the run is marked as failed.
+        BadInputError: another trainer has it; it is left alone.
+        StoreError: its folder cannot be written; it is marked as failed.
     """
     claim = RunClaim(run_id, state_dir)
     try:
-        claim.acquire(patience_s)
+        claim.acquire()
     except StoreError as error:
         _say_failed(sink, RunFailed(run_id, 0, str(error), ""))
         raise

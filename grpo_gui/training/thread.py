@@ -5,10 +5,11 @@ import threading
 from pathlib import Path
 
 from grpo_gui.commands import Command, Stop
+from grpo_gui.store.lock import claimed_run
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.handle import EventSink
 from grpo_gui.training.rating_source import RatingSource
-from grpo_gui.training.runner import claim_run, run_in_foreground
+from grpo_gui.training.runner import claim_new_run, run_in_foreground
 
 
 class TrainerThread:
@@ -33,7 +34,7 @@ class TrainerThread:
             BadInputError: another trainer has the run.
             StoreError: the run's folder cannot be written.
         """
-        claim = claim_run(run_id, state_dir, sink)
+        claim = claimed_run(run_id, state_dir) if resume else claim_new_run(run_id, state_dir, sink)
         self._run_id = run_id
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._thread = threading.Thread(

@@ -17,7 +17,7 @@ from grpo_gui.store.writer import StoreWriter
 from grpo_gui.training import background
 from grpo_gui.training.background import BackgroundHandle, continue_run, polling, start_background
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.runner import claim_run, run_in_foreground
+from grpo_gui.training.runner import claim_new_run, run_in_foreground
 from grpo_gui.training.thread import TrainerThread
 from grpo_gui.training.validation import config_to_json
 from tests.training.fakes import tiny_config
@@ -73,7 +73,7 @@ def hand_over_a_run(writer: StoreWriter, database: Path, config: TrainConfig) ->
     run_id = writer.create_run(NewRun("test", config.task, config_to_json(config), config.seed, config.device))
     commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
     sink, folder = HandingOver(writer, commands), run_files_dir(database, run_id)
-    assert run_in_foreground(config, claim_run(run_id, folder, sink), sink, commands) is RunStatus.HANDED_OVER
+    assert run_in_foreground(config, claim_new_run(run_id, folder, sink), sink, commands) is RunStatus.HANDED_OVER
     assert writer.flush()
     return run_id
 

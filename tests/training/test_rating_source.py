@@ -15,7 +15,7 @@ from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.training.headless import resume_headless, train_headless
 from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.resuming import config_to_resume
-from grpo_gui.training.runner import claim_run, run_in_foreground
+from grpo_gui.training.runner import claim_new_run, run_in_foreground
 from grpo_gui.training.validation import config_to_json
 from tests.training.test_rating import human_config
 
@@ -57,7 +57,7 @@ def train(config: TrainConfig, path, folder, react, **run):
         run_id = writer.create_run(new)
         sink = RatedWriter(writer, commands, react)
         status = run_in_foreground(
-            config, claim_run(run_id, folder, sink), sink, commands, ratings=StoredRatings(path, run_id)
+            config, claim_new_run(run_id, folder, sink), sink, commands, ratings=StoredRatings(path, run_id)
         )
         assert status is RunStatus.FINISHED
         return run_id

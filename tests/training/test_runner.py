@@ -8,7 +8,7 @@ import pytest
 from grpo_gui.commands import Pause, Resume
 from grpo_gui.errors import BadInputError, StoreError
 from grpo_gui.events import RunFailed, RunStatus, StepCompleted, TrainerStatus
-from grpo_gui.training.runner import claim_run, run_in_foreground
+from grpo_gui.training.runner import claim_new_run, run_in_foreground
 from grpo_gui.training.thread import TrainerThread
 from grpo_gui.training.trainer import Trainer
 from tests.training.fakes import Sink, tiny_config
@@ -17,7 +17,7 @@ from tests.training.fakes import Sink, tiny_config
 def test_that_an_error_for_the_user_becomes_an_event_without_traceback(tiny_model, tmp_path):
     sink = Sink()
     config = tiny_config(tiny_model, num_generations=1)
-    assert run_in_foreground(config, claim_run(3, tmp_path, sink), sink, queue.SimpleQueue()) is RunStatus.FAILED
+    assert run_in_foreground(config, claim_new_run(3, tmp_path, sink), sink, queue.SimpleQueue()) is RunStatus.FAILED
     (failed,) = sink.of(RunFailed)
     assert "judged against the others" in failed.message
     assert failed.traceback == ""
@@ -33,7 +33,9 @@ def test_that_an_error_of_ours_becomes_an_event_with_traceback(tiny_model, tmp_p
     sink = Sink()
     with caplog.at_level(logging.CRITICAL):
         config = tiny_config(tiny_model)
-        assert run_in_foreground(config, claim_run(3, tmp_path, sink), sink, queue.SimpleQueue()) is RunStatus.FAILED
+        assert (
+            run_in_foreground(config, claim_new_run(3, tmp_path, sink), sink, queue.SimpleQueue()) is RunStatus.FAILED
+        )
     (failed,) = sink.of(RunFailed)
     assert failed.step == 4
     assert "ZeroDivisionError: oh" in failed.message
@@ -80,6 +82,14 @@ def test_that_a_folder_that_cannot_be_written_is_a_run_that_failed(tiny_model, t
     with pytest.raises(StoreError, match="may not be written"):
         TrainerThread(tiny_config(tiny_model), 5, sink, tmp_path / "file" / "00005")
     assert sink.statuses == [RunStatus.FAILED]
+
+
+def test_that_a_run_stays_as_it_was_when_it_cannot_be_resumed_in_its_folder(tiny_model, tmp_path):
+    (tmp_path / "file").write_text("")
+    sink = Sink()
+    with pytest.raises(StoreError, match="may not be written"):
+        TrainerThread(tiny_config(tiny_model), 5, sink, tmp_path / "file" / "00005", resume=True)
+    assert sink.events == []
 
 
 def test_that_stopping_says_when_it_took_too_long(tiny_model, tmp_path):
