@@ -52,7 +52,7 @@ class DeadCompute:
     def sentence(self) -> str:
         """What a person reads."""
         if not self.tokens:
-            return "No samples of this run are known, so nothing can be said about wasted work."
+            return "How long the answers of this run were is not known, so nothing can be said about wasted work."
         if not self.reasons:
             return "Every generated token took part in the learning."
         largest = self.reasons[0]

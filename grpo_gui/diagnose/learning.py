@@ -14,6 +14,7 @@ BLOCK = 10
 RESAMPLES = 400
 WINDOW = 200  # newest values that a slope is fitted to
 FEWEST = 8
+ROUNDING = 1e-9  # a curve that moves less stands still
 GAIN = 0.05  # a gain worth waiting for
 SURE = 0.95
 LISTED = 20
@@ -24,6 +25,7 @@ class Verdict(Enum):
 
     RISING = "rising"
     FALLING = "falling"
+    SAME = "the same all the time"
     UNCLEAR = "no improvement distinguishable from noise"
     NOT_ENOUGH = "not enough data"
 
@@ -50,6 +52,8 @@ class Progress:
         name = f"{self.subject[0].upper()}{self.subject[1:]}"
         if self.verdict is Verdict.NOT_ENOUGH:
             return f"{name}: not enough data yet."
+        if self.verdict is Verdict.SAME:
+            return f"{name}: the same all the time, for {step_words(self.steps)}."
         moved = f"{self.change:+.2f} in {step_words(self.steps)} (likely {self.low:+.2f} to {self.high:+.2f})"
         moved = moved.replace("-", "−")
         if self.verdict is not Verdict.UNCLEAR:
@@ -81,10 +85,6 @@ def learning_report(history: History, prompts: PromptOutcomes) -> LearningReport
     )
 
 
-def _of_series(subject: str, history: History, name: str, block: int) -> Progress:
-    return curve_progress(subject, history.steps(name), history.values(name), block=block)
-
-
 def curve_progress(
     subject: str, steps: Int64Array, values: Float64Array, *, block: int = BLOCK, window: int = WINDOW, seed: int = 0
 ) -> Progress:
@@ -95,13 +95,15 @@ def curve_progress(
     steps, values = steps[-window:], values[-window:]
     if len(values) < FEWEST or steps[-1] == steps[0]:
         return _unknown(subject)
+    span = float(steps[-1] - steps[0])
+    if float(np.ptp(values)) <= ROUNDING:
+        return Progress(subject, Verdict.SAME, round(span), 0.0, 0.0, 0.0)
     x = (steps - steps.mean()).astype(np.float64)
     weights = x / float(x @ x)
     slope = float(weights @ values)
     rest = values - values.mean() - slope * x
     width = max(1, min(block, len(values) // 4))
     slopes = slope + _resampled(rest, width, np.random.default_rng(seed)) @ weights
-    span = float(steps[-1] - steps[0])
     low, high = np.quantile(slopes, [(1 - SURE) / 2, (1 + SURE) / 2]) * span
     spacing = span / (len(values) - 1)
     return _judged(subject, round(span), slope * span, float(low), float(high), _more_steps(rest, width, spacing, span))
@@ -140,11 +142,13 @@ def repeated_prompts_progress(prompts: PromptOutcomes, seed: int = 0) -> Progres
     total = moments.sum(axis=0)
     if total[1] <= 0:
         return _unknown("repeated prompts")
+    first, last = min(steps.min() for steps, _ in rows), max(steps.max() for steps, _ in rows)
+    span = float(last - first)
+    if float(np.abs(moments[:, 0]).max()) <= ROUNDING:
+        return Progress("repeated prompts", Verdict.SAME, round(span), 0.0, 0.0, 0.0)
     generator = np.random.default_rng(seed)
     drawn = moments[generator.integers(0, len(rows), size=(RESAMPLES, len(rows)))].sum(axis=1)
     slopes = drawn[:, 0] / np.maximum(drawn[:, 1], 1e-12)
-    first, last = min(steps.min() for steps, _ in rows), max(steps.max() for steps, _ in rows)
-    span = float(last - first)
     low, high = np.quantile(slopes, [(1 - SURE) / 2, (1 + SURE) / 2]) * span
     error = max((float(high) - float(low)) / 4, 1e-9)
     more = span * max((2 * error / GAIN) ** 2 - 1, 0.1)

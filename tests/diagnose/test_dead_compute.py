@@ -66,7 +66,7 @@ def test_that_a_run_without_times_or_samples_says_so():
     meter = dead_compute(history_of([{"waste/tokens": 10.0, "waste/all_right": 10.0}]))
     assert math.isnan(meter.seconds)
     assert "of work" not in meter.sentence
-    assert dead_compute(History()).sentence.startswith("No samples")
+    assert dead_compute(History()).sentence.startswith("How long the answers of this run were is not known")
     assert dead_compute(history_of([{"waste/tokens": 10.0}])).sentence.startswith("Every generated token")
 
 

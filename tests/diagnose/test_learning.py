@@ -24,6 +24,12 @@ def test_that_a_clear_rise_and_a_clear_fall_are_named():
     assert "−" in down.sentence
 
 
+def test_that_a_curve_that_stands_still_neither_rises_nor_is_noise():
+    progress = curve_progress("reward", np.arange(60), np.full(60, 0.3))
+    assert progress.verdict is Verdict.SAME
+    assert progress.sentence == "Reward: the same all the time, for 59 steps."
+
+
 def test_that_noise_is_called_noise_with_the_steps_that_it_takes():
     flat = progress_of(0.5 + noise(100, 0.1))
     assert flat.verdict is Verdict.UNCLEAR

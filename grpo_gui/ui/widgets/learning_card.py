@@ -22,6 +22,7 @@ _TIP = (
 _MARKS = {
     Verdict.RISING: ("learning", "good"),
     Verdict.FALLING: ("warning", "warn"),
+    Verdict.SAME: ("unknown", "text2"),
     Verdict.UNCLEAR: ("unknown", "text2"),
     Verdict.NOT_ENOUGH: ("unknown", "text3"),
 }
