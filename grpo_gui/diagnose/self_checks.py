@@ -13,6 +13,8 @@ RATIO, RATIO_HALF = 1e-3, 2e-2
 KL, KL_HALF = 1e-4, 1e-2
 SUM = 1e-4
 MEMORY_SHARE = 0.25  # how far the forecast may be off
+PROGRAM_GB = 1.0  # what the program takes beside its model, torch and the window included
+NOT_RECORDED = "Not recorded by this run."
 
 
 class Outcome(Enum):
@@ -43,11 +45,10 @@ def _first(history: History, name: str) -> float:
     return float(values[0]) if values.size else math.nan
 
 
-def _made(name: str, label: str, value: float, good: bool, sentence: str) -> SelfCheck:
+def _made(name: str, label: str, value: float, good: bool, sentence: str, unknown: str = NOT_RECORDED) -> SelfCheck:
+    """A check of `value`; NaN: it cannot be made, for the reason `unknown`."""
     if math.isnan(value):
-        return SelfCheck(
-            name, label, Outcome.UNKNOWN, f"{Outcome.UNKNOWN.value[0].upper()}{Outcome.UNKNOWN.value[1:]}."
-        )
+        return SelfCheck(name, label, Outcome.UNKNOWN, unknown)
     return SelfCheck(name, label, Outcome.PASSED if good else Outcome.FAILED, sentence)
 
 
@@ -80,7 +81,9 @@ def _bound(history: History, facts: RunFacts) -> SelfCheck:
     sentence = (
         "" if bound is None else f"No advantage is beyond ±{number(bound)}, the most that is possible in a group."
     )
-    return _made("bound", "Advantages within their bound", value, value <= SUM, sentence)
+    is_known = history.has("samples/group_sum_error")
+    unknown = "With the settings of this run an advantage has no bound." if is_known else NOT_RECORDED
+    return _made("bound", "Advantages within their bound", value, value <= SUM, sentence, unknown)
 
 
 def _mask(history: History, _facts: RunFacts) -> SelfCheck:
@@ -114,11 +117,15 @@ def _fuzz(history: History, _facts: RunFacts) -> SelfCheck:
 
 def _memory(history: History, _facts: RunFacts) -> SelfCheck:
     forecast, measured = _first(history, "system/memory_forecast_gb"), _first(history, "system/gpu_memory_gb")
+    room, beside = 0.0, ""
     if math.isnan(measured):
-        measured = _first(history, "system/memory_gb")
-    off = abs(measured - forecast) / forecast if forecast > 0 else math.nan
-    sentence = f"Forecast {number(forecast)} GB, measured {number(measured)} GB."
-    return _made("memory", "Memory as forecast", off, off <= MEMORY_SHARE or measured < forecast, sentence)
+        measured, room, beside = _first(history, "system/memory_gb"), PROGRAM_GB, " beside the program itself"
+    most = forecast * (1 + MEMORY_SHARE) + room
+    sentence = f"Forecast {number(forecast)} GB{beside}, measured {number(measured)} GB in all."
+    unknown = NOT_RECORDED
+    if math.isnan(forecast) and not math.isnan(measured):
+        unknown = f"No forecast is made for this model; measured {number(measured)} GB."
+    return _made("memory", "Memory as forecast", measured - most, measured <= most, sentence, unknown)
 
 
 _CHECKS: tuple[Callable[[History, RunFacts], SelfCheck], ...] = (

@@ -46,6 +46,21 @@ def test_that_the_memory_forecast_is_compared():
     assert outcomes({"system/memory_forecast_gb": 4.0, "system/gpu_memory_gb": 6.0})["memory"] is Outcome.FAILED
 
 
+def test_that_the_memory_of_the_program_itself_is_no_wrong_forecast():
+    assert outcomes({"system/memory_forecast_gb": 0.1, "system/memory_gb": 0.8})["memory"] is Outcome.PASSED
+    assert outcomes({"system/memory_forecast_gb": 4.0, "system/memory_gb": 6.5})["memory"] is Outcome.FAILED
+
+
+def test_that_a_check_that_cannot_be_made_says_why():
+    facts = RunFacts(num_generations=4, scale_rewards="none")
+    diagnosis = Diagnosis(facts)
+    diagnosis.feed_step(1, {"system/memory_gb": 0.6}, (group_of([1, 0, 0, 0]),))
+    said = {check.name: check.sentence for check in self_checks(diagnosis.history, facts)}
+    assert said["bound"] == "With the settings of this run an advantage has no bound."
+    assert said["memory"] == "No forecast is made for this model; measured 0.6 GB."
+    assert said["ratio"] == "Not recorded by this run."
+
+
 def test_that_every_line_has_a_sentence():
     diagnosis = Diagnosis(FACTS)
     diagnosis.feed_step(1, GOOD, (group_of([1, 0, 0, 0]),))
