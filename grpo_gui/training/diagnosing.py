@@ -1,7 +1,7 @@
 """Brings diagnosis and store together: a stored run goes in, its diagnosis comes out, its findings go back."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from grpo_gui.diagnose.codec import finding_from_json, finding_to_json
 from grpo_gui.diagnose.engine import AFTER_STEP, Diagnosis
@@ -37,7 +37,7 @@ class RunDiagnosis:
         self._taken_up = -1  # how often the run had been taken up again when it was read last
         self._has_ended = False  # by an error that was fed
 
-    def update(self, reader: StoreReader, events: Iterable[Event] = ()) -> tuple[Finding, ...]:
+    def update(self, reader: StoreReader, events: Sequence[Event] = ()) -> tuple[Finding, ...]:
         """Take what is new, from its events where they follow on each other, else from the store.
 
         Returns the findings that changed by it.
@@ -50,18 +50,28 @@ class RunDiagnosis:
             self._begin_anew(reader)
             self._taken_up = taken_up
         changed = {finding.detector: finding for finding in self._hear(events)}
+        if not self._is_told(events):
+            changed |= {finding.detector: finding for finding in self._read(reader)}
+        return tuple(changed.values())
+
+    def _is_told(self, events: Sequence[Event]) -> bool:
+        """Whether the events brought everything up to their newest step, which is known now."""
+        steps = [event.step for event in events if isinstance(event, StepCompleted)]
+        has_failed = any(isinstance(event, RunFailed) for event in events)
+        return bool(steps) and not has_failed and self.diagnosis.history.step == steps[-1]
+
+    def _read(self, reader: StoreReader) -> Iterator[Finding]:
+        """Read what the store has after the newest step that is known."""
         last = self.diagnosis.history.step
         known = last if self.diagnosis.history.names() else None
         for row in reader.diagnosis_steps(self.run_id, after_step=last - 1, samples_after=known):
-            if row.step == last and self.diagnosis.history.names():
-                found = self._feed_late(row.step, row.metrics)
+            if row.step == known:
+                yield from self._feed_late(row.step, row.metrics)
             else:
-                found = feed_stored(self.diagnosis, row)
-            changed |= {finding.detector: finding for finding in found}
-        changed |= {finding.detector: finding for finding in self._feed_ending(reader)}
-        return tuple(changed.values())
+                yield from feed_stored(self.diagnosis, row)
+        yield from self._feed_ending(reader)
 
-    def _hear(self, events: Iterable[Event]) -> Iterator[Finding]:
+    def _hear(self, events: Sequence[Event]) -> Iterator[Finding]:
         """Feed the events that come right after what is known; the others are left for the store."""
         history = self.diagnosis.history
         for event in events:

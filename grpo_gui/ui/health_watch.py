@@ -25,7 +25,8 @@ READ_MS = 1000  # between two looks at the store; it commits within a quarter of
 KEPT = 3  # diagnoses of runs that were looked at last
 MOST_EVENTS = 200  # that wait for a look; the store has them all
 
-_NEWS = StepCompleted | EvalCompleted | SnapshotSaved | RunFailed | TrainerStatus
+_TOLD = StepCompleted | EvalCompleted | SnapshotSaved | RunFailed
+_NEWS = _TOLD | TrainerStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class HealthWatch(QObject):
 
     def _take_events(self, events: list[Event]) -> None:
         for event in events:
-            if isinstance(event, StepCompleted | EvalCompleted | SnapshotSaved) and event.run_id in self._watched:
+            if isinstance(event, _TOLD) and event.run_id in self._watched:
                 self._watched[event.run_id].events.append(event)
         if any(isinstance(event, _NEWS) for event in events):
             self._schedule()

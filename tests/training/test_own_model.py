@@ -71,6 +71,18 @@ def test_that_another_architecture_trains_whole_and_through_an_adapter(tmp_path,
     assert len(prompt_ids) > len(steps[0].groups[0].prompt)
 
 
+@pytest.mark.parametrize("lora_rank", [0, 4])
+def test_that_each_snapshot_of_such_a_run_has_other_weights_than_the_one_before(tmp_path, data, rewards, lora_rank):
+    model = make_hf_model(tmp_path / "model")
+    config = config_of(model, data, rewards, lora_rank=lora_rank, learning_rate=1e-2, save_steps=1)
+    rig = Rig(config, tmp_path / "states")
+    rig.run()
+    first, *later = (dict(event.measures) for event in rig.sink.of(SnapshotSaved))
+    assert first.keys() == {"snapshot/size_gb"}  # transformers' own code runs it, which is not loaded once more
+    assert len(later) == 2
+    assert all(one["snapshot/weights_change"] > 0 for one in later)
+
+
 def test_that_a_run_with_an_adapter_goes_on_after_a_pause_as_if_it_had_not_stopped(tmp_path, data, rewards):
     config = config_of(make_hf_model(tmp_path / "model"), data, rewards, lora_rank=2, learning_rate=1e-2)
     straight = Rig(config, tmp_path / "a")
