@@ -111,7 +111,7 @@ def test_that_typing_explains_class_features_and_models(view, qtbot):
     rows = view.choice.table.choices.rows
     assert len(rows) == 4
     assert all(row.known is not None for row in rows)
-    assert "No answer of this class is rated yet" in view.choice.why.text()
+    assert "No answer is rated yet" in view.choice.why.text()
 
 
 def test_that_a_row_says_why_its_model_has_its_probability(view, qtbot):
