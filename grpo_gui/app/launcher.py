@@ -48,7 +48,7 @@ class Launcher:
 
 
 def _takes_commands(run: RunRecord) -> bool:
-    """A headless run and the router take none; of followed runs only those that our bridge records do."""
+    """The router takes none; of followed runs only those that our bridge records do."""
     if run.origin == "followed":
         return bool(json.loads(run.config).get("program") == "bridge")
-    return run.origin not in ("headless", "router")
+    return run.origin != "router"

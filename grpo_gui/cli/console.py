@@ -102,10 +102,13 @@ class ProgressLine:
         self._held_out = math.nan
         self._first: tuple[int, float] | None = None  # step and time of the first one that this run of ours saw
         self._width = 0
+        self._waits = ""  # what the run was last said to wait for, without the time
 
     def __call__(self, event: Event) -> None:
         """Draw the event."""
         match event:
+            case TrainerStatus(status=RunStatus.WAITING):
+                self._wait(event.message)
             case EvalCompleted():
                 self._held_out = dict(event.metrics).get("eval/accuracy", math.nan)
                 if event.step == 0:
@@ -152,6 +155,17 @@ class ProgressLine:
             self._stream.flush()
         elif is_first or done == self._steps or done % max(1, self._steps // 10) == 0:
             self._print(line)
+
+    def _wait(self, sentence: str) -> None:
+        """The time runs on in one place; where nothing can be drawn over, only news are printed."""
+        what = sentence.partition("(")[0]
+        if self._live:
+            self._stream.write("\r" + sentence.ljust(self._width))
+            self._width = len(sentence)
+            self._stream.flush()
+        elif what != self._waits:
+            self._print(sentence)
+        self._waits = what
 
     def _print(self, line: str) -> None:
         if self._live and self._width:

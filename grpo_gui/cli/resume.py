@@ -7,7 +7,7 @@ import click
 
 from grpo_gui.cli.console import ending
 from grpo_gui.cli.options import chosen_database, database_option
-from grpo_gui.cli.train import Commands, Found, Watch, echo_findings, exit_code, with_output
+from grpo_gui.cli.train import Commands, Found, Watch, echo_findings, echo_where_to_rate, exit_code, with_output
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import RunStatus
 from grpo_gui.snapshots.choosing import find_snapshot
@@ -35,6 +35,8 @@ def resume(
         from_step = record.step
     run = _run(database, run_id)
     config = config_to_resume(run, steps, from_step)
+
+    echo_where_to_rate(config, database, as_json=as_json)
 
     def go_on(commands: Commands, watch: Watch, found: Found) -> RunStatus:
         return resume_headless(run, config, database, snapshot=snapshot, commands=commands, watch=watch, found=found)

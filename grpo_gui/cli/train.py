@@ -26,6 +26,7 @@ from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.diagnosing import stored_findings
 from grpo_gui.training.headless import train_headless
 from grpo_gui.training.presets import preset_config
+from grpo_gui.training.rating_rules import has_human_reward
 from grpo_gui.training.validation import parse_override
 
 Commands = queue.SimpleQueue[Command]
@@ -130,14 +131,27 @@ def train_with_output(config: TrainConfig, database: Path, *, as_json: bool) -> 
     """Train a new run, print what happens, and return how it ended and its id. Must run in the main thread."""
     run_ids: list[int] = []
 
+    def started(run_id: int) -> None:
+        run_ids.append(run_id)
+        echo_where_to_rate(config, database, as_json=as_json)
+
     def train_new(commands: Commands, watch: Watch, found: Found) -> RunStatus:
-        started = run_ids.append
         return train_headless(config, database, commands=commands, watch=watch, started=started, found=found)
 
     status = with_output(config, train_new, as_json=as_json)
     click.echo(ending(status, run_ids[0], str(database)), err=as_json)
     echo_findings(database, run_ids[0], as_json=as_json)
     return status, run_ids[0]
+
+
+def echo_where_to_rate(config: TrainConfig, database: Path, *, as_json: bool) -> None:
+    """Say how a run that uses ratings of people while it trains gets them."""
+    if has_human_reward(config) and config.rating_mode != "offline":
+        sentence = (
+            f"People rate it in the Rate view of a window on the same database: grpo-gui --db {database}. There an "
+            "update that waits can continue without; Ctrl+C here ends the run and keeps its state."
+        )
+        click.echo(sentence, err=as_json)
 
 
 def with_output(

@@ -18,7 +18,8 @@ from grpo_gui.paths import run_files_dir
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
 from grpo_gui.store.records_outside import OutsideRun
-from grpo_gui.training.background import LOG_NAME, BackgroundHandle, CommandTable, start_detached
+from grpo_gui.training.background import LOG_NAME, BackgroundHandle, start_detached
+from grpo_gui.training.command_table import CommandTable
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.presets import run_name
 from grpo_gui.training.validation import validate

@@ -95,8 +95,8 @@ class Queue:
 
     def upcoming(self, count: int) -> list[Queued]:
         """The next groups in the order in which they should be shown; fewer when there are fewer."""
-        audits = [group for group in self.unrated if is_audited(group.ref)]  # the newest first
-        ranked = sorted((g for g in self.unrated if not is_audited(g.ref)), key=self._rank)
+        audits = [group for group in self.unrated if self._is_for_audit(group.ref)]  # the newest first
+        ranked = sorted((g for g in self.unrated if not self._is_for_audit(g.ref)), key=self._rank)
         repeats = list(self._repeats)
         shown_again = sum(entry.event.is_repeat for entry in self._entries)
         found: list[Queued] = []
@@ -110,7 +110,8 @@ class Queue:
                 found.append(Queued(audits.pop(0).ref, CHECK_REASON, is_repeat=False, is_audit=True))
             elif ranked:
                 group = ranked.pop(0)
-                found.append(Queued(group.ref, self._reason(group), is_repeat=False, is_audit=False))
+                reason, is_audit = self._reason(group), is_audited(group.ref)
+                found.append(Queued(group.ref, reason, is_repeat=False, is_audit=is_audit))
             else:
                 break
         return found
@@ -125,6 +126,10 @@ class Queue:
         """The audit sample never is."""
         too_old = self._max_age is not None and self._newest - group.ref.step > self._max_age
         return too_old and not is_audited(group.ref)
+
+    def _is_for_audit(self, ref: GroupRef) -> bool:
+        """One for which an update waits comes first all the same, and is marked as what it is."""
+        return is_audited(ref) and ref.step != self._awaited
 
     def _rank(self, group: RatableGroup) -> tuple[bool, float, GroupRef]:
         return group.ref.step != self._awaited, -self.worth(group).total, group.ref

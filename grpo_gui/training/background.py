@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Protocol
 
 from grpo_gui.commands import Command, Stop
 from grpo_gui.errors import BadInputError, StoreError, TrainingError
@@ -23,26 +22,16 @@ from grpo_gui.store.lock import claimed_run
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.store.writer import StoreWriter
+from grpo_gui.training.command_table import POLL_S, CommandTable, polling
 from grpo_gui.training.rating_source import StoredRatings
 from grpo_gui.training.runner import run_in_foreground
 from grpo_gui.training.validation import config_from_json
 
 logger = logging.getLogger(__name__)
 
-POLL_S = 0.25
 START_TIMEOUT_S = 60.0
 PATIENCE_S = 10.0  # the trainer that handed the run over may still be ending
 LOG_NAME = "background.log"
-
-
-class CommandTable(Protocol):
-    """The store's table of commands, through which a trainer in another process is steered."""
-
-    def post_command(self, run_id: int, command: Command) -> None:
-        """Leave a command; blocks until it is committed."""
-
-    def take_commands(self, run_id: int) -> list[Command]:
-        """Return the commands left since the last call; each is taken once."""
 
 
 class BackgroundHandle:
@@ -133,28 +122,6 @@ def continue_run(run_id: int, database: Path) -> RunStatus:
         ratings = StoredRatings(database, run_id)
         with _stop_on_sigterm(commands), polling(run_id, writer, commands):
             return run_in_foreground(config, claim, writer, commands, resume=True, ratings=ratings)
-
-
-@contextmanager
-def polling(run_id: int, table: CommandTable, commands: "queue.SimpleQueue[Command]") -> Iterator[None]:
-    """Move commands from the database into the trainer's queue, in a thread, while the context is open."""
-    done = threading.Event()
-
-    def poll() -> None:
-        while not done.wait(POLL_S):
-            try:
-                for command in table.take_commands(run_id):
-                    commands.put(command)
-            except StoreError as error:  # busy or full: the next look may succeed
-                logger.warning("The commands for run %d cannot be read: %s", run_id, error)
-
-    thread = threading.Thread(target=poll, name=f"commands of run {run_id}", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def _run_record(database: Path, run_id: int) -> RunRecord:

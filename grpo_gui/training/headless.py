@@ -18,6 +18,7 @@ from grpo_gui.store.records import NewRun, RunRecord
 from grpo_gui.store.writer import StoreWriter
 from grpo_gui.tasks.making import make_task
 from grpo_gui.tasks.rewards import needs_answer
+from grpo_gui.training.command_table import polling
 from grpo_gui.training.config import TrainConfig
 from grpo_gui.training.diagnosing import diagnose_run
 from grpo_gui.training.live_diagnosis import LiveDiagnosis
@@ -30,8 +31,9 @@ from grpo_gui.training.validation import config_from_json, config_to_json, valid
 class _WatchedSink:
     """Hands each event to the store, then to whoever watches and to the diagnosis.
 
-    A trainer pauses by itself when memory runs out or a reward function fails. Nobody can resume it here, so it
-    is stopped with its state saved; `has_paused` then tells that it did not end by the user's wish.
+    A trainer that pauses by itself, because memory runs out or a reward function fails, says why. Perhaps nobody looks,
+    so it is stopped with its state saved; `has_paused` then tells that it did not end by the user's wish. A pause that
+    a window asked for says nothing, and goes on when that window wants it.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class _WatchedSink:
         self._writer.emit(event)
         self._watch(event)
         self._diagnosis.take(event)
-        if isinstance(event, TrainerStatus) and event.status is RunStatus.PAUSED:
+        if isinstance(event, TrainerStatus) and event.status is RunStatus.PAUSED and event.message:
             self.has_paused = True
             self._commands.put(Stop())
 
@@ -80,7 +82,7 @@ def train_headless(
     Args:
         config: validated here.
         database: created when it does not exist.
-        commands: put Stop() in it to end the run early.
+        commands: put Stop() in it to end the run early; those that windows leave in the database join them.
         watch: called with every event after the store took it; must not raise.
         started: called with the new run's id before the trainer warms up.
         found: called with each finding that opens or gets worse.
@@ -112,7 +114,8 @@ def train_headless(
         diagnosis = LiveDiagnosis(Diagnosis(facts_from_config(asdict(config))), found)
         sink = _WatchedSink(writer, watch, commands, diagnosis)
         claim = claim_new_run(run_id, run_files_dir(database, run_id), sink)
-        status = run_in_foreground(config, claim, sink, commands, ratings=StoredRatings(database, run_id))
+        with polling(run_id, writer, commands):
+            status = run_in_foreground(config, claim, sink, commands, ratings=StoredRatings(database, run_id))
         writer.save_findings(run_id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status
     finally:
@@ -165,6 +168,8 @@ def resume_headless(
             if config.steps != before.steps:
                 writer.replace_config(run.id, config_to_json(config))
             ratings = StoredRatings(database, run.id)
-            status = run_in_foreground(config, claim, sink, commands, resume, snapshot, ratings)
+            writer.take_commands(run.id)  # left over for an earlier process: a stop would end this one
+            with polling(run.id, writer, commands):
+                status = run_in_foreground(config, claim, sink, commands, resume, snapshot, ratings)
         writer.save_findings(run.id, diagnosis.records())
         return RunStatus.PAUSED if sink.has_paused else status

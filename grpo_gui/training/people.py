@@ -47,10 +47,12 @@ class People:
         if self._first_id is None:
             self._first_id = self._log.newest_id
 
-    def rated_in_step(self, step: int) -> int:
-        """The number of groups of the step at hand that were judged, or put aside by a flag."""
-        refs = {entry.event.group for entry in self._log.standing() if entry.event.mode != "skip"}
-        return sum(ref.run_id == self._run_id and ref.step == step for ref in refs)
+    def answered_in_step(self, step: int) -> tuple[set[int], set[int]]:
+        """The groups of the step at hand that were judged or put aside by a flag, and those that were skipped."""
+        modes = {e.event.group: e.event.mode for e in self._log.standing()}
+        mine = {ref.index: mode for ref, mode in modes.items() if ref.run_id == self._run_id and ref.step == step}
+        skipped = {index for index, mode in mine.items() if mode == "skip"}
+        return mine.keys() - skipped, skipped
 
     def term_of_step(self, step: int, rules: RatingRules, policy: Policy, config: TrainConfig) -> HumanTerm:
         """Return what the update of `step` learns from people."""

@@ -67,11 +67,15 @@ PRESETS: dict[str, Preset] = {
             "rate-by-hand",
             "Rate by hand",
             "Sort digits with your ratings as the only reward: the model learns nothing but what you teach it in the "
-            "Rate view. Training goes on meanwhile; a rated group enters one of the next updates.",
+            "Rate view. Each update waits until two of its groups are rated: some 25 ratings already show in the "
+            "held-out curve.",
             replace(
                 _DEFAULT,
                 task="sort",
-                steps=600,
+                steps=60,
+                rating_mode="wait",
+                eval_steps=5,
+                eval_prompts=256,
                 rewards=(RewardSpec("human", "human"),),
                 multi_objective_aggregation="normalize_then_sum",
             ),

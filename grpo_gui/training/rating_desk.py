@@ -78,13 +78,18 @@ class RatingDesk:
         rollout = progress.rollout
         groups = group_samples(rollout, unlearned(rollout), learner.policy.tokenizer, learner.scorer.sources)
         self._emit(GroupsSampled(self._run_id, step, groups))
-        quorum = learner.config.rating_quorum
+        # Groups whose answers are all alike are shown to nobody: waiting for them would have no end.
+        shown = {group.index for group in groups if len({one.text for one in group.completions}) > 1}
         started_s = time.monotonic()
         told: tuple[int, int] | None = None
-        while (rated := self.people.rated_in_step(step)) < quorum:
+        while True:
+            rated, skipped = self.people.answered_in_step(step)
+            quorum = min(learner.config.rating_quorum, len(rated) + len(shown - rated - skipped))
+            if len(rated) >= quorum:
+                break
             waited_s = time.monotonic() - started_s
-            if (now := (rated, int(waited_s / TELL_S))) != told or self._status() is not RunStatus.WAITING:
-                self._become(RunStatus.WAITING, waiting_sentence(step, rated, quorum, len(groups), waited_s))
+            if (now := (len(rated), int(waited_s / TELL_S))) != told or self._status() is not RunStatus.WAITING:
+                self._become(RunStatus.WAITING, waiting_sentence(step, len(rated), quorum, len(groups), waited_s))
                 told = now
             self._controls.wait(POLL_S)
             obey()

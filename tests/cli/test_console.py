@@ -66,6 +66,36 @@ def test_that_a_resumed_run_counts_its_pace_from_where_it_went_on(monkeypatch):
     assert printed[3].endswith("0.5 steps/s  4 s left")
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def waits(step, rated, time):
+    message = f"Step {step} waits for ratings: {rated} of its 8 groups are rated, 2 are needed (for {time} now)."
+    return TrainerStatus(1, RunStatus.WAITING, step - 1, message)
+
+
+WAITING = [waits(1, 0, "0:00"), waits(1, 0, "0:10"), waits(1, 1, "0:15"), waits(1, 1, "0:25"), waits(2, 0, "0:00")]
+
+
+def test_that_a_pipe_hears_of_waiting_only_when_something_has_changed():
+    out = io.StringIO()
+    line = ProgressLine(out, steps=20)
+    for event in WAITING:
+        line(event)
+    assert out.getvalue().splitlines() == [WAITING[place].message for place in (0, 2, 4)]
+
+
+def test_that_on_a_terminal_the_waiting_time_runs_on_in_one_line():
+    out = Terminal()
+    line = ProgressLine(out, steps=20)
+    for event in WAITING:
+        line(event)
+    assert "\n" not in out.getvalue()
+    assert [part.strip() for part in out.getvalue().split("\r")[1:]] == [event.message for event in WAITING]
+
+
 def test_that_a_pipe_gets_plain_lines_for_every_tenth_of_the_run():
     out = io.StringIO()
     line = ProgressLine(out, steps=20)

@@ -62,6 +62,12 @@ def test_that_groups_whose_update_waits_come_first():
     assert found[0].reason == "the update of step 5 waits for it"
 
 
+def test_that_an_audited_group_whose_update_waits_comes_first_too_and_is_still_one():
+    audited = next(group(5, index) for index in range(100) if is_audited(ref(5, index)))
+    found = upcoming([plain(4, 1), audited, plain(4, 2)], count=3, newest_step=5, awaited_step=5)
+    assert [(one.ref == audited.ref, one.is_audit) for one in found] == [(True, True), (False, False), (False, False)]
+
+
 def test_that_every_tenth_group_is_from_the_audit_sample_and_that_it_is_never_too_old():
     audited = next(group(1, index) for index in range(100) if is_audited(ref(1, index)))
     groups = [plain(300, index * 1000, prompt=str(index)) for index in range(30)] + [audited]

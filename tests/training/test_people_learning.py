@@ -49,6 +49,7 @@ def train(
     config = replace(
         preset_config("rate-by-hand"),
         task="compare",
+        rating_mode="async",
         rewards=rewards,
         steps=steps,
         seed=seed,

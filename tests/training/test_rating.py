@@ -321,6 +321,34 @@ def test_that_a_waiting_update_goes_on_without(make):
     assert rig.sink.statuses[-3:] == [RunStatus.WAITING, RunStatus.RUNNING, RunStatus.FINISHED]
 
 
+def answer_at_step(rig, step, action):
+    """Call `action` with the index of each group as soon as the step is published."""
+    return rig.when(GroupsSampled, lambda event: event.step == step and [action(group.index) for group in event.groups])
+
+
+def test_that_an_update_does_not_wait_for_groups_that_were_all_skipped_but_one(make):
+    rig = make(rating_mode="wait", steps=1)
+    nothing = (None,) * 4
+    skip = rig.ratings.rate
+    answer_at_step(rig, 1, lambda index: skip(GroupRef(RUN, 1, index), "skip", nothing) if index else rig.rate(1, 0))
+    assert rig.run() is RunStatus.FINISHED
+    assert [use.group.index for _, use in rig.uses] == [0]
+
+
+def test_that_an_update_does_not_wait_for_groups_whose_answers_are_all_alike(make, monkeypatch):
+    def alike(*arguments):
+        return tuple(
+            replace(group, completions=tuple(replace(one, text="7") for one in group.completions))
+            for group in group_samples(*arguments)
+        )
+
+    group_samples = rating_desk.group_samples
+    monkeypatch.setattr(rating_desk, "group_samples", alike)
+    rig = make(rating_mode="wait", steps=2)
+    assert rig.run() is RunStatus.FINISHED
+    assert waiting(rig) == []
+
+
 def test_that_another_mode_ends_the_waiting_and_holds_for_the_run(make):
     rig = on_waiting(make(rating_mode="wait", steps=3), SetRatingMode("async"))
     assert rig.run() is RunStatus.FINISHED

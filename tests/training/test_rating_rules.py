@@ -64,14 +64,14 @@ def test_that_the_rules_say_what_the_config_says():
 
 
 def test_that_a_run_that_needs_people_says_so_when_it_starts():
-    assert "stays as it is until groups are rated" in advice(CONFIG)["rating_mode"]
-    assert "until 2 of its groups are rated" in rating_advice(replace(CONFIG, rating_mode="wait"))
+    assert "stays as it is until groups are rated" in advice(replace(CONFIG, rating_mode="async"))["rating_mode"]
+    assert "until 2 of its groups are rated" in rating_advice(CONFIG)
     assert "then resume it" in rating_advice(replace(CONFIG, rating_mode="offline"))
-    assert rating_advice(replace(CONFIG, rewards=BLEND)) is None
+    assert rating_advice(replace(CONFIG, rewards=BLEND, rating_mode="async")) is None
     assert rating_advice(TrainConfig()) is None
 
 
 def test_that_the_settings_are_kept_and_can_be_given_on_the_command_line():
-    config = parse_override(parse_override(CONFIG, "rating_mode=wait"), "rating_shrink=false")
-    assert (config.rating_mode, config.rating_shrink) == ("wait", False)
+    config = parse_override(parse_override(CONFIG, "rating_mode=offline"), "rating_shrink=false")
+    assert (config.rating_mode, config.rating_shrink) == ("offline", False)
     assert config_from_json(config_to_json(config)) == config

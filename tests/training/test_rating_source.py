@@ -2,11 +2,12 @@
 
 import queue
 import time
+from contextlib import closing
 
 import pytest
 
-from grpo_gui.commands import SetHyperparameters
-from grpo_gui.events import GroupRef, RunStatus, StepCompleted, TrainerStatus
+from grpo_gui.commands import ContinueWithout, Pause, Resume, SetHyperparameters, SetRatingMode, Stop
+from grpo_gui.events import GroupRef, RatingModeSet, RunStatus, StepCompleted, TrainerStatus
 from grpo_gui.rating_events import RatingEvent
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import NewRun
@@ -134,6 +135,69 @@ def headless(config, path, watch=lambda event: None):
         config, path, commands=queue.SimpleQueue(), watch=watch, started=run_ids.append, found=lambda finding: None
     )
     return run_ids[0]
+
+
+class OtherWindow:
+    """A window on the database of a headless run: answers the first time that the run is in a state."""
+
+    def __init__(self, path, answers):
+        self._path, self._answers = path, dict(answers)
+        self.seen = []
+
+    def watch(self, event):
+        if not isinstance(event, TrainerStatus):
+            return
+        self.seen.append(event.status)
+        answer = self._answers.pop(event.status, None)
+        if answer is not None:
+            with closing(StoreWriter.open(self._path)) as writer:
+                writer.post_command(event.run_id, answer)
+
+
+def test_that_a_headless_run_that_waits_is_told_from_a_window_to_continue_without(tiny_model, path):
+    window = OtherWindow(path, {RunStatus.WAITING: ContinueWithout()})
+    run_id = headless(human_config(tiny_model, steps=1, rating_mode="wait"), path, window.watch)
+    assert window.seen[-1] is RunStatus.FINISHED
+    with StoreReader(path) as reader:
+        assert reader.run(run_id).steps_done == 1
+
+
+def test_that_a_headless_run_goes_on_after_a_pause_that_a_window_asked_for(tiny_model, path):
+    answers = {RunStatus.WAITING: Pause(), RunStatus.PAUSED: SetRatingMode("async")}
+    window = OtherWindow(path, answers)
+
+    def resume(event):
+        window.watch(event)
+        if isinstance(event, RatingModeSet):
+            with closing(StoreWriter.open(path)) as writer:
+                writer.post_command(event.run_id, Resume())
+
+    run_id = headless(human_config(tiny_model, steps=2, rating_mode="wait"), path, resume)
+    assert window.seen[-1] is RunStatus.FINISHED
+    with StoreReader(path) as reader:
+        assert reader.run(run_id).steps_done == 2
+
+
+def test_that_a_resumed_headless_run_hears_new_commands_and_no_old_ones(tiny_model, path):
+    run_id = headless(human_config(tiny_model, steps=1), path)
+    with closing(StoreWriter.open(path)) as writer:
+        writer.post_command(run_id, Stop())  # left over
+        writer.emit(RatingModeSet(run_id, 1, "wait"))
+        assert writer.flush(10)
+    with StoreReader(path) as reader:
+        run = reader.run(run_id)
+    window = OtherWindow(path, {RunStatus.WAITING: ContinueWithout()})
+    ended = resume_headless(
+        run,
+        config_to_resume(run, "+1"),
+        path,
+        snapshot=None,
+        commands=queue.SimpleQueue(),
+        watch=window.watch,
+        found=lambda finding: None,
+    )
+    assert ended is RunStatus.FINISHED
+    assert RunStatus.WAITING in window.seen
 
 
 def test_that_an_offline_run_works_from_start_to_end(tiny_model, path):

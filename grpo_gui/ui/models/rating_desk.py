@@ -78,6 +78,11 @@ class RatingDesk(QObject):
         """True until the first look at the run's groups is over."""
         return bool(self.run_id) and not self._knows_given
 
+    @property
+    def is_stored(self) -> bool:
+        """True when the database has the newest rating."""
+        return not self._given or self._given[-1].rating_id is not None
+
     # --- which run, which groups
 
     def set_run(self, run_id: int) -> None:

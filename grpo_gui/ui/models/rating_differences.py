@@ -38,11 +38,12 @@ def difference(common: str, other: str) -> Difference:
 
 
 def length_text(text: str) -> str:
-    """How long an answer is, in words; in characters where the script has no blanks between words."""
-    if len(_SIGN.findall(text)) * 2 > len(text.strip()):
+    """How long an answer is, in words; in characters for numbers, and where no blanks stand between words."""
+    is_number = not any(character.isalpha() for character in text)
+    if is_number or len(_SIGN.findall(text)) * 2 > len(text.strip()):
         count = sum(not character.isspace() for character in text)
         return f"{count} character{'' if count == 1 else 's'}"
-    count = sum(text[start].isalnum() for start, _ in _words(text))
+    count = sum(any(map(str.isalnum, word)) for word in text.split())
     return f"{count} word{'' if count == 1 else 's'}"
 
 

@@ -23,7 +23,7 @@ Changes = tuple[int, str | None, bool | None]  # run id, mode and shrink, None w
 
 
 class RatingUse(QObject):
-    """`changed` when something else holds; `awaits_changed` when an update begins or ends to wait for ratings."""
+    """`changed` when something else holds; `awaits_changed` when another update waits for ratings, or none."""
 
     changed = Signal()
     awaits_changed = Signal()
@@ -35,7 +35,7 @@ class RatingUse(QObject):
         self._config: TrainConfig | None = None
         self._mode: str | None = None  # as it was changed last; None: as the config says
         self._shrinks: bool | None = None
-        self._awaits = False
+        self._awaited: int | None = None
         workspace.run_selected.connect(self._select)
         workspace.run_updated.connect(self._update)
         workspace.events.connect(self._take_events)
@@ -64,8 +64,7 @@ class RatingUse(QObject):
     @property
     def awaited_step(self) -> int | None:
         """The step whose update waits for ratings."""
-        run = self._workspace.run
-        return run.steps_done + 1 if self._awaits and run is not None else None
+        return self._awaited
 
     @property
     def can_change(self) -> bool:
@@ -76,7 +75,7 @@ class RatingUse(QObject):
     def waiting_text(self) -> str:
         """What the update waits for and how long already; empty when it does not."""
         run = self._workspace.run
-        return run.message if self._awaits and run is not None else ""
+        return run.message if self._awaited is not None and run is not None else ""
 
     def set_mode(self, mode: str) -> None:
         """Use ratings in another way from the next step on."""
@@ -119,8 +118,9 @@ class RatingUse(QObject):
 
     def _update(self, run: RunRecord) -> None:
         awaits = run.status is RunStatus.WAITING and AWAITING in run.message
-        if awaits != self._awaits:
-            self._awaits = awaits
+        awaited = run.steps_done + 1 if awaits else None
+        if awaited != self._awaited:
+            self._awaited = awaited
             self.awaits_changed.emit()
             self.changed.emit()
 

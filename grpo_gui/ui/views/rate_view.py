@@ -21,8 +21,6 @@ from grpo_gui.ui.widgets.rate_strip import HELP, MODE, RateStrip
 from grpo_gui.ui.workspace import Workspace
 
 _SIDE_FROM = 1040  # width of the view; below, the right column becomes a tab
-_LOW = 720  # height of the view; below, the previous group is one line
-_HEIGHTS, _TALL = (640, 160), (1_000, 1)  # of cards and previous group
 _REFRESH_MS = 1_500
 _LEFT, _RIGHT = "rate", "use"
 _NO_RUN = "No run is selected, so there is nothing to rate."
@@ -47,7 +45,8 @@ class RateView(QWidget):
         super().__init__()
         self._workspace = workspace
         self._run_id = 0
-        self._was_low = False
+        self._needed = 0  # height of all but the previous group, for the tallest group of the run so far
+        self._shared: tuple[int, ...] = ()  # what the present heights were made for
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName("Rate")
         self.use = RatingUse(workspace)
@@ -113,7 +112,7 @@ class RateView(QWidget):
         self._columns = QSplitter(Qt.Orientation.Horizontal)
         self._columns.setObjectName("rate")
         for splitter, first, second, sizes in (
-            (self._rows, upper, self.opened, _HEIGHTS),
+            (self._rows, upper, self.opened, (640, 160)),
             (self._columns, self._rows, self.side, (960, 312)),
         ):
             splitter.setHandleWidth(tokens.GAP)
@@ -152,11 +151,23 @@ class RateView(QWidget):
         self._bar.setVisible(not is_wide)
         self._rows.setVisible(is_wide or self.tabs.value == _LEFT)
         self.side.setVisible(is_wide or self.tabs.value == _RIGHT)
-        is_low = self.height() < theme.px(_LOW)
-        if is_low != self._was_low:
-            self._was_low = is_low
-            self.opened.set_compact(is_low)
-            self._rows.setSizes([theme.px(size) for size in (_TALL if is_low else _HEIGHTS)])
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """Cards come first, then the previous group: as many of its rows as there is room for, or only its header.
+
+        A height that a person chose stays until there is more or less to show.
+        """
+        around = self.head.sizeHint().height() + self.strip.sizeHint().height() + 2 * tokens.GAP
+        self._needed = max(self._needed, around + self.cards.wanted_height)
+        whole = self._rows.height() - self._rows.handleWidth()
+        room = min(whole - self._needed, self.opened.full_height)
+        shared = (whole, room, self.opened.isVisibleTo(self._rows))
+        if shared == self._shared:
+            return
+        self._shared = shared
+        self.opened.set_compact(room < self.opened.least_height)
+        self._rows.setSizes([max(1, whole - room), max(1, room)])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Read while it can be seen, and take the keyboard."""
@@ -186,6 +197,7 @@ class RateView(QWidget):
         self.empty.clicked.connect(workspace.new_run_requested)
         desk.shown.connect(self._show_group)
         desk.judged.connect(self._show_judgement)
+        desk.stored.connect(lambda: self.opened.show_stored(desk.is_stored))
         desk.looked.connect(self.side.show_picture)
         self.use.changed.connect(self._show_use)
         self.use.awaits_changed.connect(desk.reorder)
@@ -211,7 +223,8 @@ class RateView(QWidget):
         run_id = run.id if run is not None else 0
         self._pages.setCurrentIndex(0 if run_id else 1)
         if run_id != self._run_id:
-            self._run_id = run_id
+            self._run_id, self._needed = run_id, 0
+            self.opened.forget()
             self.desk.set_run(run_id)
         self._arrange()
 
@@ -227,7 +240,7 @@ class RateView(QWidget):
         self.head.filler.setVisible(desk.session is None)
         if desk.session is not None:
             self.cards.show_session(desk.session)
-        self.opened.show_group(desk.opened)
+        self.opened.show_group(desk.opened, is_stored=desk.is_stored)
         self._show_judgement()
 
     def _show_judgement(self) -> None:
@@ -241,6 +254,7 @@ class RateView(QWidget):
         self.head.show_words(next_key(session), standing(session.draft), session.draft.state.note)
         self.cards.refresh()
         self.strip.show_mode(desk.how, len(session.layout.slots), can_submit=session.draft.state.says_something)
+        self._share_height()
 
     def _missing(self) -> str:
         """Why no group is on screen."""

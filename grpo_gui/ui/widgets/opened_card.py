@@ -17,6 +17,8 @@ _TITLE = "Previous group, now open"
 _WIDTHS = {SAID: 84, COUNT: 56, TERM: 150, PROGRAM: 130}
 MOST_HEIGHT = 16_777_215  # Qt's own: no limit
 _REFRESH_MS = 5_000
+_FEWEST_ROWS = 2
+_AROUND = 28  # margins and gaps of the card
 _AGREE, _DIFFER = 0.3, -0.3
 
 
@@ -28,6 +30,8 @@ class OpenedCard(Card):
     def __init__(self) -> None:
         super().__init__(_TITLE, padding=8)
         self._opened: OpenedGroup | None = None
+        self._is_stored = False
+        self._most_rows = 0
         self.model = OpenedTableModel(self)
         self.table = QTableView()
         self.agreement = label(
@@ -45,17 +49,41 @@ class OpenedCard(Card):
         self._timer.timeout.connect(self._show_time)
         theme.follow(self, self._restyle)
 
-    def show_group(self, opened: OpenedGroup | None) -> None:
-        """Open another group; None closes it."""
-        self._opened = opened
+    def show_group(self, opened: OpenedGroup | None, *, is_stored: bool) -> None:
+        """Open another group; None closes it. It counts as submitted once the database has it."""
+        self._opened, self._is_stored = opened, is_stored
         self.setVisible(opened is not None)
         if opened is None:
             self._timer.stop()
             return
+        self._most_rows = max(self._most_rows, len(opened.rows))
         self.model.show_rows(opened.rows)
         self.agreement.setText(agreement_text(opened))
         self._show_time()
         self._timer.start()
+
+    def show_stored(self, is_stored: bool) -> None:
+        """The database has the rating by now, or not yet."""
+        self._is_stored = is_stored
+        self._show_time()
+
+    def forget(self) -> None:
+        """Another run: its groups may be smaller."""
+        self._most_rows = 0
+
+    @property
+    def least_height(self) -> int:
+        """With fewer rows than two the table is left out."""
+        return self._height_of(_FEWEST_ROWS)
+
+    @property
+    def full_height(self) -> int:
+        """For all rows, of the largest group so far: the card does not change its size with each group."""
+        return self._height_of(max(self._most_rows, _FEWEST_ROWS))
+
+    def _height_of(self, rows: int) -> int:
+        table = theme.px(tokens.TABLE_HEADER_HEIGHT) + rows * theme.px(tokens.ROW_DETAIL)
+        return theme.px(tokens.CARD_HEADER_HEIGHT) + table + _AROUND
 
     def set_compact(self, compact: bool) -> None:
         """Show only the header where the window is low."""
@@ -64,8 +92,8 @@ class OpenedCard(Card):
 
     def _show_time(self) -> None:
         if self._opened is not None:
-            ago = duration(time.time() - self._opened.submitted_s)
-            self.header.set_hint(f"step {self._opened.step}, submitted {ago} ago")
+            ago = f"submitted {duration(time.time() - self._opened.submitted_s)} ago"
+            self.header.set_hint(f"step {self._opened.step}, {ago if self._is_stored else 'being saved'}")
 
     def _shape_table(self) -> None:
         table = self.table

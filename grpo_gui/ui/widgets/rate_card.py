@@ -11,7 +11,7 @@ from grpo_gui.ui.widgets.answer_text import AnswerText
 from grpo_gui.ui.widgets.key_cap import KeyCap
 from grpo_gui.ui.widgets.labels import ElidedLabel, Pill, label, set_look
 
-MINIMUM_HEIGHT = 132
+HEIGHT, LOW = 132, 92  # at least; low where the answer is one short line
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -42,8 +42,9 @@ class RateCard(QFrame):
         for value, score in enumerate(self.scores, 1):
             score.clicked.connect(lambda _=False, value=value: self.scored.emit(value))
 
-    def show_slot(self, slot: Slot) -> None:
-        """Show another answer, of which nothing was said yet."""
+    def show_slot(self, slot: Slot, *, is_low: bool) -> None:
+        """Show another answer, of which nothing was said yet; `is_low` where one line is enough for it."""
+        self.setMinimumHeight(theme.px(LOW if is_low else HEIGHT))
         self.key.setText(slot.key)
         self.count.setText(f"\u00d7{slot.count}")
         self.count.setVisible(slot.count > 1)
@@ -94,7 +95,6 @@ class RateCard(QFrame):
         column.addLayout(head)
         column.addWidget(self.text, 1)
         column.addLayout(foot)
-        self.setMinimumHeight(theme.px(MINIMUM_HEIGHT))
         self.setMinimumWidth(theme.px(120))
 
 

@@ -1,4 +1,4 @@
-"""The answers of a group beside each other: three columns, two where it is narrow; more rows than fit scroll."""
+"""The answers of a group beside each other: as many columns as are readable; more rows than fit scroll."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -8,10 +8,13 @@ from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.rating_draft import JudgeBy
 from grpo_gui.ui.models.rating_session import RatingSession
 from grpo_gui.ui.models.rating_words import badge
-from grpo_gui.ui.widgets.rate_card import RateCard
+from grpo_gui.ui.widgets.rate_card import HEIGHT, LOW, RateCard
 
-THREE_FROM = 900
-TWO_FROM = 460
+_LEAST = 240  # width of a card with a text that wraps, or with the five buttons of scores
+_LEAST_SHORT = 170  # where every answer is one short line
+_SHORT = 12  # characters that fit into a card of that width
+_MOST = {False: 3, True: 4}  # columns, by whether all answers are short
+_GAP = tokens.GAP + 4
 
 
 class RateCards(QScrollArea):
@@ -25,12 +28,13 @@ class RateCards(QScrollArea):
         super().__init__()
         self._session: RatingSession | None = None
         self._arranged: tuple[tuple[int, ...], int] | None = None
+        self._are_short = False
         self.cards: list[RateCard] = []
         page = QWidget()
         page.setProperty("look", "page")
         self._grid = QGridLayout(page)
         self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(tokens.GAP + 4)
+        self._grid.setSpacing(_GAP)
         self.setWidget(page)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -39,17 +43,27 @@ class RateCards(QScrollArea):
 
     @property
     def columns(self) -> int:
-        """How many cards stand beside each other."""
-        width = self.width()
-        return 3 if width >= theme.px(THREE_FROM) else 2 if width >= theme.px(TWO_FROM) else 1
+        """How many cards can stand beside each other."""
+        judges_by = None if self._session is None else self._session.draft.state.judge_by
+        is_dense = self._are_short and judges_by is not JudgeBy.SCORES
+        fit = (self.width() + _GAP) // (theme.px(_LEAST_SHORT if is_dense else _LEAST) + _GAP)
+        return max(1, min(fit, _MOST[is_dense]))
+
+    @property
+    def wanted_height(self) -> int:
+        """What the group on screen needs so that no card is cut; texts longer than their card scroll in it."""
+        cards = 0 if self._session is None else len(self._session.layout.slots)
+        rows = -(-cards // self.columns)
+        return rows * (theme.px(LOW if self._are_short else HEIGHT) + _GAP)
 
     def show_session(self, session: RatingSession) -> None:
         """Show another group."""
         self._session = session
+        self._are_short = all(len(slot.text) <= _SHORT and "\n" not in slot.text for slot in session.layout.slots)
         while len(self.cards) < len(session.layout.slots):
             self._add_card()
         for card, slot in zip(self.cards, session.layout.slots, strict=False):
-            card.show_slot(slot)
+            card.show_slot(slot, is_low=self._are_short)
         self.verticalScrollBar().setValue(0)
         self.refresh()
 
@@ -85,7 +99,8 @@ class RateCards(QScrollArea):
             self.refresh()
 
     def _arrange(self, shown: tuple[int, ...]) -> None:
-        columns = min(self.columns, len(shown)) if len(shown) > 1 else 1
+        lines = max(1, -(-len(shown) // self.columns))
+        columns = max(1, -(-len(shown) // lines))  # no more than so many lines need: four cards are two by two
         if self._session is not None:
             self._session.columns = columns
         if self._arranged == (shown, columns):

@@ -29,14 +29,14 @@ class RateStrip(QFrame):
         self.keys: dict[str, _KeyButton] = {}
         self._numbers = _KeyButton("1-6", "next best", self)
         self._numbers.setEnabled(False)  # the cards themselves are clicked for it
-        self._tie = self._key("T", "tie with last")
+        self._tie = self._key("T", "tie")
         self.submit = button(
             "Submit and next", primary=True, tooltip="Keep the rating and show the next group (Enter)."
         )
         self.submit.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.submit.clicked.connect(lambda: self.pressed.emit(ENTER))
         self._left = QWidget()
-        self._flow = FlowLayout(12, self._left)
+        self._flow = FlowLayout(10, self._left)
         self._flow.addWidget(self._numbers)
         self._flow.addWidget(self._tie)
         for key, meaning in _COMMON:
@@ -59,7 +59,7 @@ class RateStrip(QFrame):
         }[judge_by]
         self._numbers.show_key(numbers, meaning)
         self._tie.setVisible(judge_by in (JudgeBy.RANKS, JudgeBy.PAIRS))
-        self._tie.show_key("T", "equal" if judge_by is JudgeBy.PAIRS else "tie with last")
+        self._tie.show_key("T", "equal" if judge_by is JudgeBy.PAIRS else "tie")
         self.submit.setEnabled(can_submit)
         self._fit()
 
@@ -92,7 +92,7 @@ class _KeyButton(QWidget):
         self.setAccessibleName(f"{key}: {meaning or 'all keys'}")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(tokens.GAP)
+        row.setSpacing(tokens.GAP // 2)
         row.addWidget(self._cap)
         row.addWidget(self._meaning)
 

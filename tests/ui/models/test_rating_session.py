@@ -237,6 +237,8 @@ def test_that_chinese_is_compared_sign_by_sign():
     assert [other[start:end] for start, end in found.spans] == ["红"]
     assert length_text(other) == "6 characters"
     assert length_text("two words") == "2 words"
+    assert length_text("9.11") == "4 characters"
+    assert length_text("don't – stop.") == "2 words"
 
 
 def test_that_the_most_common_answer_is_the_one_compared_with():

@@ -190,8 +190,20 @@ def test_that_a_right_to_left_answer_stands_at_the_right(qtbot, view):
 
 def test_that_narrow_cards_stand_in_two_columns(qtbot, view):
     assert view.cards.columns == 3
-    view.resize(1180, 800)
+    view.resize(1060, 800)
     qtbot.waitUntil(lambda: view.cards.columns == 2)
+
+
+def test_that_the_previous_group_takes_the_room_that_the_cards_leave(qtbot, view):
+    press(qtbot, view, "1", "Enter")
+    qtbot.waitUntil(view.opened.table.isVisible)
+    needed = view.cards.wanted_height
+    assert view.cards.height() >= needed
+    to_spare = view.cards.height() - needed
+    view.resize(1360, view.height() - to_spare - view.opened.height() + 60)
+    qtbot.waitUntil(lambda: not view.opened.table.isVisible())
+    assert view.opened.undo.isVisible()
+    assert view.cards.height() >= needed
 
 
 def test_that_the_right_column_becomes_a_tab_where_it_is_narrow(qtbot, view):
@@ -424,6 +436,16 @@ def test_that_a_group_that_was_opened_no_longer_counts_as_blind(qtbot, view, rea
     kept(qtbot, view)
 
 
+def test_that_a_rating_counts_as_submitted_only_when_the_database_has_it(qtbot, view, stored, monkeypatch):
+    held, write = [], stored.write
+    monkeypatch.setattr(stored, "write", lambda *asked: held.append(asked))
+    press(qtbot, view, "1", "Enter")
+    assert "being saved" in view.opened.header.hint.text()
+    write(*held.pop())
+    kept(qtbot, view)
+    assert "submitted" in view.opened.header.hint.text()
+
+
 def test_that_a_rating_the_disk_refuses_comes_back(qtbot, view, stored, monkeypatch):
     def refuse(_):
         raise StoreError("The disk is full; make room.")
@@ -484,7 +506,13 @@ def test_that_a_trainer_hears_of_mode_shrink_and_continue(qtbot, stored, reader,
     assert view.side.waiting.text().startswith(WAITS)
     qtbot.mouseClick(view.side.go_on, Qt.MouseButton.LeftButton)
     assert handle.commands == [SetRatingMode("wait"), SetRatingShrink(False), ContinueWithout()]
-    pump.put(TrainerStatus(run_id, RunStatus.RUNNING, 31))
+    awaited = []
+    view.use.awaits_changed.connect(lambda: awaited.append(view.use.awaited_step))
+    pump.put(sampled(31))
+    pump.put(TrainerStatus(run_id, RunStatus.WAITING, 31, WAITS.replace("31", "32")))
+    pump.drain()
+    assert awaited == [32], "the groups of that step come first now"
+    pump.put(TrainerStatus(run_id, RunStatus.RUNNING, 32))
     pump.drain()
     assert not view.side.go_on.isVisible()
     qtbot.waitUntil(lambda: view.desk.session is not None)
