@@ -23,7 +23,7 @@ def launcher(qapp, tmp_path):
         ("followed", '{"program": "bridge"}', True),
         ("followed", '{"program": "metrics"}', False),
         ("followed", '{"program": "trl"}', False),
-        ("headless", "{}", False),
+        ("headless", "{}", True),
         ("router", "{}", False),
     ],
 )
