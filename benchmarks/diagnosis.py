@@ -172,9 +172,7 @@ def overhead_table() -> list[str]:
         f"completions, default preset): {100 * share:.2f} %\n"
     )
     missed = [f"overhead of {100 * share:.2f} % of a step"] if share >= 0.01 else []
-    print(
-        "| beside a run | a step without it | more with it | its own code | share |\n|---|---|---|---|---|"
-    )
+    print("| beside a run | a step without it | more with it | its own code | share |\n|---|---|---|---|---|")
     for cost in live_costs():
         share = cost.own / cost.step
         print(
