@@ -99,19 +99,19 @@ class HeadlessWatch(Watch):
         self._waiting: list[Event] = []
 
     def hear(self, event: Event) -> None:
-        """Keep the event, and pass it on at once while on."""
+        """Keep the event, or pass it on while on."""
         self._waiting.append(event)
         if self.is_on:
-            self._pass_on()
+            begun = time.thread_time()
+            self._diagnosis.take(self._waiting.pop())
+            self.own_s += time.thread_time() - begun
 
     def catch_up(self, _: int) -> None:
-        """Pass on what waits."""
-        self._pass_on()
-
-    def _pass_on(self) -> None:
+        """Pass on what waits, and have all of it looked at."""
         begun = time.thread_time()
         while self._waiting:
             self._diagnosis.take(self._waiting.pop(0))
+        self._diagnosis.look()
         self.own_s += time.thread_time() - begun
 
 

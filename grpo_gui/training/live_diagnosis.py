@@ -1,6 +1,7 @@
 """The diagnosis of a run that trains in this process without a window: fed with its events, asked at its end."""
 
 import logging
+import time
 from collections.abc import Callable
 
 from grpo_gui.diagnose.engine import Diagnosis
@@ -11,6 +12,8 @@ from grpo_gui.store.records_diagnosis import FindingRecord
 from grpo_gui.training.diagnosing import feed_event, finding_records
 
 logger = logging.getLogger(__name__)
+
+EVERY_S = 1.0  # between two looks: several steps at once cost half of what they cost one by one
 
 
 class LiveDiagnosis:
@@ -23,10 +26,26 @@ class LiveDiagnosis:
         self._told: dict[str, Severity] = {
             one.detector: one.severity for one in diagnosis.findings if one.state is FindingState.OPEN
         }
+        self._waiting: list[Event] = []
+        self._next_s = 0.0
         self._has_failed = False
 
     def take(self, event: Event) -> None:
-        """Feed one event of the run; about a millisecond a step."""
+        """Take one event of the run; it is looked at within a second, or with the next event after that."""
+        if self._has_failed:
+            return
+        self._waiting.append(event)
+        if time.monotonic() >= self._next_s:
+            self.look()
+
+    def look(self) -> None:
+        """Feed the events that wait; less than a millisecond a step."""
+        waiting, self._waiting = self._waiting, []
+        for event in waiting:
+            self._feed(event)
+        self._next_s = time.monotonic() + EVERY_S
+
+    def _feed(self, event: Event) -> None:
         if self._has_failed:
             return
         try:
@@ -42,5 +61,6 @@ class LiveDiagnosis:
                 self._found(one)
 
     def records(self) -> tuple[FindingRecord, ...]:
-        """The findings in the form that the store keeps."""
+        """The findings in the form that the store keeps, once all events were looked at."""
+        self.look()
         return finding_records(self.diagnosis)
