@@ -58,7 +58,7 @@ class Follower:
         self.run_id: int | None = None
         self.said: Callable[[str, int, str], None] = lambda *_: None  # called with status, step and message
         self.info = RunInfo()
-        self.waits: Callable[[str], None] = lambda _: None  # called with what stands in the way, while nothing is read
+        self.waits: Callable[[str], None] = lambda _: None  # called with what stands in the way until there is a run
         self._writer = writer
         self._sources: dict[str, Source] = {}
         self._records: dict[str, SourceRecord] = {}
@@ -121,7 +121,7 @@ class Follower:
             self._discover()
         count = self._read(now_s)
         trouble = trouble or self._obstacle
-        if self.run_id is None or not self._sources:
+        if self.run_id is None:
             self._tell_obstacle(trouble or self._no_rows())
         if self.run_id is not None and (self._sources or trouble):
             self._way_back.pass_on(self.run_id, self._sources.values(), self._reader)
@@ -180,7 +180,7 @@ class Follower:
                     waiting = Gathering()
         except OSError as error:
             self._obstacle = f"{error.filename or self.place.name} cannot be read for now ({error.strerror})."
-            logger.warning("%s", self._obstacle)
+            logger.info("%s", self._obstacle)
             self._write(waiting)
             self._sources = {}  # what was read ahead is read again from the last kept place
             self._looked_s = -DISCOVER_S

@@ -165,7 +165,9 @@ def test_that_following_says_what_may_not_be_read(public_folder, closed):
 
 def test_that_a_source_that_may_not_be_read_for_now_is_told_and_goes_on(follow, reader, tmp_path, monkeypatch):
     path = write_lines(tmp_path / "a.jsonl", rows(1, 2))
-    follower = follow(path)
+    follower, said = follow(path), []
+    follower.said = lambda *words: said.append(words)
+    follower.waits = said.append
     look(follower)
 
     def refuse(_, *, final=False):
@@ -180,6 +182,7 @@ def test_that_a_source_that_may_not_be_read_for_now_is_told_and_goes_on(follow, 
     write_lines(path, rows(3, 3), mode="a")
     look(follower)
     assert reader.newest_step(1) == 3
+    assert [status for status, *_ in said] == ["running", "waiting", "running"], "each is said once"
 
 
 def test_that_a_log_that_is_begun_anew_counts_from_where_it_differs(follow, reader, tmp_path):
