@@ -7,11 +7,13 @@ import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
+from safetensors.torch import load_file, save_file
 
 from grpo_gui.app.session import Session, open_database
 from grpo_gui.commands import Pause, Resume, Stop
 from grpo_gui.diagnose.reading import Action
 from grpo_gui.events import RunStatus, TrainerStatus
+from grpo_gui.language.policy import LanguagePolicy
 from grpo_gui.paths import run_files_dir
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
@@ -237,3 +239,22 @@ def test_that_prompts_that_were_never_solved_are_left_out_of_a_copy_of_the_data(
     }
     kept = {json.loads(line)["prompt"] for line in copy.read_text().splitlines()}
     assert kept == set(prompts) - asked
+
+
+def test_that_a_broken_export_pauses_the_run_where_the_user_switched_that_on(desk, config, monkeypatch):
+    save = LanguagePolicy.save
+
+    def of_another_model(policy, folder):
+        save(policy, folder)
+        weights = load_file(folder / "model.safetensors")
+        save_file({name: 1.01 * one for name, one in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+
+    monkeypatch.setattr(LanguagePolicy, "save", of_another_model)
+    desk.workspace.use_settings(replace(desk.workspace.settings, pause_on_broken=True))
+    said = []
+    desk.workspace.problem.connect(lambda sentence, details: said.append(sentence))
+    desk.workspace.start(replace(config, save_steps=20))
+    desk.wait(lambda: desk.workspace.status is not None and desk.workspace.status.status is RunStatus.PAUSED)
+    assert any("gives other answers than the one in training" in sentence for sentence in said)
+    assert desk.workspace.run.steps_done >= 20
+    desk.stop()
