@@ -17,6 +17,7 @@ from grpo_gui.training.rollout import judge
 from grpo_gui.training.samples import group_samples, unlearned
 
 POLL_S = 0.25  # between two looks for ratings; commands are obeyed at once
+QUICK_S = 2.0  # a state that takes longer is saved now and then only
 TELL_S = 10.0  # between two messages of the waiting time
 
 
@@ -43,6 +44,7 @@ class RatingDesk:
         self.people = people
         self._run_id, self._controls = run_id, controls
         self._emit, self._become, self._status = emit, become, status
+        self._save_s = 0.0  # that saving took last time
 
     def take_up(self, learner: Learner, values: dict[str, Any]) -> None:
         """Go on with a run whose saved state has `values` of `People`, in the mode it was told last."""
@@ -52,17 +54,19 @@ class RatingDesk:
             learner.config = replace(learner.config, rating_mode=mode)
             learner.next_config = replace(learner.next_config, rating_mode=mode)
 
-    def ask(self, learner: Learner, progress: StepInProgress, obey: Callable[[], None]) -> None:
+    def ask(
+        self, learner: Learner, progress: StepInProgress, obey: Callable[[], None], save: Callable[[], object]
+    ) -> None:
         """Put what people say into a step whose rollout is done.
 
-        `obey` does what the commands ask: it raises to end the run, and returns after a pause.
+        `obey` does what the commands ask: it raises to end the run, and returns after a pause. `save` saves the state.
         """
         step, config = learner.step + 1, learner.config
         self.people.refresh()
         self._controls.take_continue_without()  # an answer to an earlier question
         if config.rating_mode == "wait":
             with learner.clock.stopped():
-                self._wait(learner, progress, obey)
+                self._wait(learner, progress, obey, save)
         rules = rating_rules(config)
         assert rules is not None  # the run has a human reward
         term = self.people.term_of_step(step, rules, learner.policy, config)
@@ -72,7 +76,9 @@ class RatingDesk:
         progress.rollout = judge(drawn, rollout.read, rollout.prompt_ids, learner.scorer, config, term)
         progress.term = term
 
-    def _wait(self, learner: Learner, progress: StepInProgress, obey: Callable[[], None]) -> None:
+    def _wait(
+        self, learner: Learner, progress: StepInProgress, obey: Callable[[], None], save: Callable[[], object]
+    ) -> None:
         """Show the groups of the step and wait until enough of them are rated, or the user goes on without."""
         step = learner.step + 1
         rollout = progress.rollout
@@ -87,6 +93,10 @@ class RatingDesk:
             quorum = min(learner.config.rating_quorum, len(rated) + len(shown - rated - skipped))
             if len(rated) >= quorum:
                 break
+            if told is None and self._save_s < QUICK_S:
+                self._save_s = -time.perf_counter()
+                save()  # what people said of earlier steps must be worth it also when this process is killed now
+                self._save_s += time.perf_counter()
             waited_s = time.monotonic() - started_s
             if (now := (len(rated), int(waited_s / TELL_S))) != told or self._status() is not RunStatus.WAITING:
                 self._become(RunStatus.WAITING, waiting_sentence(step, len(rated), quorum, len(groups), waited_s))

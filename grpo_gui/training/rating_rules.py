@@ -1,6 +1,7 @@
 """How a run's config uses ratings of people, and what of it cannot be used. Free of torch."""
 
 import math
+import re
 
 from grpo_gui.rating.progress import RATING_USES, RatingRules
 from grpo_gui.training.config import TrainConfig
@@ -8,6 +9,12 @@ from grpo_gui.training.config import TrainConfig
 HUMAN = "human"  # the kind and the name of the reward that people give
 
 AWAITING = "waits for ratings"  # in the sentence of a status that waits for people
+
+
+def awaited_step(status: str) -> int | None:
+    """The step whose update waits for ratings, as the sentence of a status says it; None when none does."""
+    found = re.match(rf"Step (\d+) {AWAITING}", status)
+    return int(found[1]) if found else None
 
 
 def has_human_reward(config: TrainConfig) -> bool:

@@ -252,7 +252,7 @@ class Trainer:
 
     def _ask_people(self, learner: Learner, progress: StepInProgress) -> None:
         if self._desk is not None:
-            self._desk.ask(learner, progress, lambda: self._obey(learner))
+            self._desk.ask(learner, progress, lambda: self._obey(learner), lambda: self._save(learner))
 
     def _wait_for_store(self, learner: Learner) -> None:
         self._waited_s = 0.0

@@ -413,6 +413,24 @@ def test_that_a_run_stopped_while_waiting_samples_the_same_groups_when_it_is_res
     assert waiting(again) == []
 
 
+def test_that_a_run_killed_while_it_waits_goes_on_from_the_step_that_waited(make):
+    ratings = MemoryRatings()
+    first = make(ratings, rating_mode="wait", steps=3)
+
+    def rate_or_die(event):
+        if event.status is RunStatus.WAITING and event.message:
+            if event.step == 1:
+                raise KeyboardInterrupt  # as good as a kill: nothing is saved after it
+            first.rate(1, 0)
+            first.rate(1, 1)
+
+    with pytest.raises(KeyboardInterrupt):
+        first.when(TrainerStatus, rate_or_die).run()
+    again = on_waiting(RatedRig(first.config, first.state_dir, ratings, resume=True), ContinueWithout(), Stop())
+    again.run()
+    assert waiting(again)[0].startswith("Step 2 waits for ratings")
+
+
 def test_that_waiting_counts_for_no_part_of_the_step_time(make, monkeypatch):
     rig = make(rating_mode="wait", steps=1)
     start = time.monotonic()

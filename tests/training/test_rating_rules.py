@@ -4,7 +4,8 @@ import pytest
 
 from grpo_gui.training.config import RewardSpec, TrainConfig
 from grpo_gui.training.presets import preset_config
-from grpo_gui.training.rating_rules import has_human_reward, rating_advice, rating_rules
+from grpo_gui.training.rating_desk import waiting_sentence
+from grpo_gui.training.rating_rules import awaited_step, has_human_reward, rating_advice, rating_rules
 from grpo_gui.training.validation import advice, config_from_json, config_to_json, parse_override, problems
 
 CONFIG = preset_config("rate-by-hand")
@@ -13,6 +14,11 @@ BLEND = (RewardSpec("partial", "partial", 1.0), RewardSpec("human", "human", 2.0
 
 def problem(field, **changes):
     return problems(replace(CONFIG, **changes)).get(field, "")
+
+
+def test_that_the_step_that_waits_is_read_from_the_status_and_from_no_other():
+    assert awaited_step(waiting_sentence(12, 0, 2, 8, 3.0)) == 12
+    assert awaited_step("Training waits for the database.") is None
 
 
 def test_that_a_blend_with_people_must_be_normalised_first():

@@ -82,5 +82,5 @@ def _compared(text: str, common: str, key: str) -> tuple[tuple[Span, ...], str]:
     if found.spans is None:
         return (), f"shares little with {key}"
     if found.spans:
-        return found.spans, f"marked: differs from {key}"
+        return found.spans, f"differs from {key}"
     return (), f"leaves out parts of {key}"

@@ -11,7 +11,7 @@ from grpo_gui.rating.progress import RatingRules
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.store.records import RunRecord
 from grpo_gui.training.config import TrainConfig
-from grpo_gui.training.rating_rules import AWAITING, has_human_reward, rating_rules
+from grpo_gui.training.rating_rules import awaited_step, has_human_reward, rating_rules
 from grpo_gui.ui.workspace import Workspace
 
 # Of a run that does not learn from ratings: any of its groups can be rated.
@@ -117,8 +117,7 @@ class RatingUse(QObject):
         self.changed.emit()
 
     def _update(self, run: RunRecord) -> None:
-        awaits = run.status is RunStatus.WAITING and AWAITING in run.message
-        awaited = run.steps_done + 1 if awaits else None
+        awaited = awaited_step(run.message) if run.status is RunStatus.WAITING else None
         if awaited != self._awaited:
             self._awaited = awaited
             self.awaits_changed.emit()

@@ -6,7 +6,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QBoxLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
+from grpo_gui.events import RunStatus
 from grpo_gui.tasks.bench import BenchRow
+from grpo_gui.training.rating_rules import awaited_step
 from grpo_gui.ui import theme
 from grpo_gui.ui.background_tasks import TaskFailure
 from grpo_gui.ui.models.config_draft import ConfigDraft
@@ -66,8 +68,11 @@ class RunForm(QScrollArea):
         self._draft_changed()
 
     def submit(self, *, only_one_step: bool = False) -> None:
-        """Start the run, as a click on the button does."""
+        """Start the run, as a click on the button does; where the first update waits for ratings, go and give them."""
         if not self.card.start.isEnabled():
+            return
+        if self._awaits_ratings():
+            self._workspace.view_requested.emit("rate")
             return
         if self.draft.place is not None:
             self._handing.start(self.draft.config, self.draft.place, self.draft.accelerate)
@@ -79,7 +84,7 @@ class RunForm(QScrollArea):
         self.card.show_start(*self._start_text())
         self.pinned.refresh()
         is_busy = self._handing.is_starting or self._workspace.is_starting or self._is_warming_up()
-        self.card.setDisabled(is_busy)
+        self.card.setDisabled(is_busy and not self._awaits_ratings())
         valid = self.card.start.isEnabled()
         if valid != self.is_valid:
             self.is_valid = valid
@@ -100,6 +105,8 @@ class RunForm(QScrollArea):
         workspace = self._workspace
         if self._handing.is_starting:
             return "Starting TRL\u2026", "The run begins as soon as TRL's processes are on their way."
+        if self._awaits_ratings():
+            return "Rate the first groups", ""
         if workspace.is_starting or self._is_warming_up():
             return "Warming up\u2026", "The run starts as soon as torch is warm."
         if workspace.is_training and workspace.trained_run is not None:
@@ -111,6 +118,11 @@ class RunForm(QScrollArea):
     def _is_warming_up(self) -> bool:
         run = self._workspace.trained_run
         return self._workspace.is_training and run is not None and run.steps_done == 0
+
+    def _awaits_ratings(self) -> bool:
+        status = self._workspace.status
+        awaits = status is not None and status.status is RunStatus.WAITING and awaited_step(status.message) is not None
+        return awaits and self._is_warming_up()
 
     def _draft_changed(self) -> None:
         self.refresh()

@@ -89,7 +89,8 @@ class RunsDifference(QWidget):
         self._size(len(rows))
 
     def _item(self, text: str, place: int, differs: bool) -> QTableWidgetItem:
-        item = QTableWidgetItem(text)
+        # human.weight says as much as rewards.human.weight, and is not cut
+        item = QTableWidgetItem(text if place else text.removeprefix("rewards."))
         item.setFont(theme.font(12, mono=True))
         item.setForeground(theme.current().color("text" if differs else "text3"))
         item.setToolTip(text)

@@ -244,7 +244,7 @@ def test_that_chinese_is_compared_sign_by_sign():
 def test_that_the_most_common_answer_is_the_one_compared_with():
     layout = laid_out(group("a b c d", "a b c e", "a b c e"), (0, 1, 1))
     first, second = layout.slots
-    assert (first.footnote, second.footnote) == ("marked: differs from 2", "")
+    assert (first.footnote, second.footnote) == ("differs from 2", "")
     assert [first.text[start:end] for start, end in first.differs] == ["d"]
     far = laid_out(group("a b c d", "x y z", "x y z"), (0, 1, 1))
     assert far.slots[0].footnote == "shares little with 2"

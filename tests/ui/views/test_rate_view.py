@@ -135,7 +135,7 @@ def test_that_only_differences_to_the_most_common_answer_are_marked(view):
     marked = [selection.cursor.selectedText() for selection in near.text.extraSelections()]
     assert marked == ["green today"]
     assert near.text.extraSelections()[0].format.background().color() == QColor(theme.current().css("soft"))
-    assert near.footnote.text() == f"marked: differs from {common}"
+    assert near.footnote.text() == f"differs from {common}"
     assert not far.text.extraSelections()
     assert far.footnote.text() == f"shares little with {common}"
 

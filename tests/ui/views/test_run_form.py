@@ -182,6 +182,20 @@ def test_that_the_form_waits_while_a_run_warms_up_and_comes_back_when_it_fails(f
     assert form.card.start.isEnabled()
 
 
+def test_that_the_button_leads_to_the_first_groups_when_the_run_waits_for_ratings(
+    form, workspace, pump, launcher, qtbot
+):
+    click(qtbot, form.card.start)
+    qtbot.waitUntil(lambda: workspace.is_training)
+    pump.put(TrainerStatus(1, RunStatus.WAITING, 0, "Step 1 waits for ratings: 0 of its 8 groups are rated."))
+    pump.drain()
+    assert form.card.start.text() == "Rate the first groups"
+    with qtbot.waitSignal(workspace.view_requested) as asked:
+        click(qtbot, form.card.start)
+    assert asked.args == ["rate"]
+    assert len(launcher.started) == 1
+
+
 def test_that_the_preview_is_asked_for_once_torch_is_ready_and_again_for_another_task(form, workspace, sampler, qtbot):
     assert sampler.requests == []
     workspace.set_torch_ready("2.13.0", ())
