@@ -139,6 +139,7 @@ class RatingDesk(QObject):
             self._given = [*_known(looked.given, self._given), *self._given]
         self._mark_used(looked.given)
         self._submitted -= {(one.event.group, one.event.is_repeat) for one in looked.given}
+        self._drop_replaced()
         at_hand = {ready.key for ready in self._ready} | self._submitted
         if self.current is not None:
             at_hand.add(self.current.key)
@@ -149,6 +150,13 @@ class RatingDesk(QObject):
             self._show(self._ready.popleft())
         else:
             self.judged.emit()
+
+    def _drop_replaced(self) -> None:
+        """Take away groups of steps that are no more: the run was resumed from an earlier one."""
+        last = self._library.newest_step + 1  # whose update may wait for ratings
+        self._ready = deque(ready for ready in self._ready if ready.group.ref.step <= last)
+        if self.current is not None and self.current.group.ref.step > last:
+            self._show(None)
 
     def _not_read(self, failure: TaskFailure) -> None:
         self._is_reading = False

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QPushButton
 
 from grpo_gui.commands import ContinueWithout, SetRatingMode, SetRatingShrink
 from grpo_gui.errors import StoreError
-from grpo_gui.events import GroupRef, GroupSample, RunStatus, TrainerStatus
+from grpo_gui.events import GroupRef, GroupSample, RunStarted, RunStatus, TrainerStatus
 from grpo_gui.rating.progress import editing_sentence
 from grpo_gui.settings import Settings
 from grpo_gui.store.reader import StoreReader
@@ -639,6 +639,13 @@ def test_that_older_groups_come_once_the_newest_are_rated(tmp_path, writer, monk
         assert library.reach_back(reader)
         assert len(library.groups) == 40
         assert not library.reach_back(reader)
+
+
+def test_that_groups_of_steps_that_are_no_more_leave_the_screen(qtbot, view, writer, run_id):
+    writer.emit(RunStarted(run_id, 0, "cpu", 1000, (("torch", "2.13.0"),)))
+    writer.emit(sampled(1, prompt="What else?"))
+    assert writer.flush(10)
+    qtbot.waitUntil(lambda: view.head.prompt.toPlainText().startswith("What else?"))
 
 
 def test_that_a_group_that_was_rated_long_ago_is_still_known(tmp_path, writer, monkeypatch):

@@ -186,6 +186,8 @@ def test_that_only_differing_settings_are_shown_until_the_equal_ones_are_asked_f
     qtbot.mouseClick(table.toggle, Qt.MouseButton.LeftButton)
     assert len(table.rows) > 30
     assert table.table.rowCount() == len(table.rows)
+    names = {table.table.item(row, 0).text() for row in range(table.table.rowCount())}
+    assert {"exact.weight", "learning_rate"} <= names
 
 
 def test_that_the_same_prompt_is_shown_side_by_side(writer, show, qtbot):
