@@ -5,6 +5,7 @@ and the system closes it when the process dies.
 """
 
 import os
+import stat
 import sys
 import threading
 
@@ -14,13 +15,21 @@ EXIT_CODE = 70
 
 def end_with_supervisor() -> None:
     """End this process as soon as the one that looks after it is gone; nothing for a process that people started."""
-    if VARIABLE not in os.environ:
+    if VARIABLE not in os.environ or not _has_pipe():
         return
     pipe = os.dup(0)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)  # whoever asks for input must not wait for it
     os.close(nothing)
     threading.Thread(target=_wait, args=(pipe,), name="lifeline", daemon=True).start()
+
+
+def _has_pipe() -> bool:
+    """False where a launcher gave its processes another standard input: its end would say nothing."""
+    try:
+        return stat.S_ISFIFO(os.fstat(0).st_mode)
+    except OSError:
+        return False
 
 
 def _wait(pipe: int) -> None:

@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from grpo_gui.handover.lifeline import EXIT_CODE, VARIABLE
 
 CHILD = """
@@ -35,12 +33,22 @@ def test_that_a_process_below_a_launcher_ends_with_its_killed_supervisor_and_rea
     assert said.splitlines() == ["grpo-gui: The process that looks after this run is gone, so this one ends too."]
 
 
-@pytest.mark.parametrize("watched", [True, False])
-def test_that_only_a_process_with_a_lifeline_ends_with_it(watched):
-    code = CHILD.replace("threading.Event().wait()", "sys.exit(0)" if not watched else "threading.Event().wait()")
+def run_child(code, **options):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, **options)
+
+
+def test_that_a_process_with_a_lifeline_ends_with_it():
+    assert run_child(CHILD, input="typed", env=os.environ | {VARIABLE: "1"}).returncode == EXIT_CODE
+
+
+def test_that_a_process_without_a_lifeline_reads_what_is_typed():
+    code = CHILD.replace("threading.Event().wait()", "sys.exit(0)")
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE}
-    environment |= {VARIABLE: "1"} if watched else {}
-    done = subprocess.run(
-        [sys.executable, "-c", code], input="typed", capture_output=True, text=True, env=environment, check=False
-    )
-    assert (done.returncode, done.stdout) == ((EXIT_CODE, "''\n") if watched else (0, "'typed'\n"))
+    done = run_child(code, input="typed", env=environment)
+    assert (done.returncode, done.stdout) == (0, "'typed'\n")
+
+
+def test_that_a_process_goes_on_whose_launcher_gave_it_another_standard_input():
+    ending = "[one.join() for one in threading.enumerate() if one.name == 'lifeline']"
+    code = CHILD.replace("threading.Event().wait()", ending)
+    assert run_child(code, stdin=subprocess.DEVNULL, env=os.environ | {VARIABLE: "1"}).returncode == 0
