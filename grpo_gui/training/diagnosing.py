@@ -36,6 +36,7 @@ class RunDiagnosis:
         self.diagnosis = Diagnosis(RunFacts())
         self._taken_up = -1  # how often the run had been taken up again when it was read last
         self._has_ended = False  # by an error that was fed
+        self._was_told = False  # the newest look needed only events
 
     def update(self, reader: StoreReader, events: Sequence[Event] = ()) -> tuple[Finding, ...]:
         """Take what is new, from its events where they follow on each other, else from the store.
@@ -49,8 +50,12 @@ class RunDiagnosis:
         if taken_up != self._taken_up:
             self._begin_anew(reader)
             self._taken_up = taken_up
-        changed = {finding.detector: finding for finding in self._hear(events)}
-        if not self._is_told(events):
+        changed: dict[str, Finding] = {}
+        if events and not self._was_told:  # what came with the newest step read then may have reached the disk later
+            changed |= {finding.detector: finding for finding in self._read(reader)}
+        changed |= {finding.detector: finding for finding in self._hear(events)}
+        self._was_told = self._is_told(events)
+        if not self._was_told:
             changed |= {finding.detector: finding for finding in self._read(reader)}
         return tuple(changed.values())
 

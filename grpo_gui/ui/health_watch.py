@@ -143,7 +143,8 @@ class HealthWatch(QObject):
         watched.is_busy = True
         self._forget_old()
         with_details = self._wants_details and self._workspace.run is not None and self._workspace.run.id == run.id
-        events = tuple(watched.events)
+        # Where some did not fit, what was measured after a step may be among them: the store tells all.
+        events = tuple(watched.events) if len(watched.events) < MOST_EVENTS else ()
         watched.events.clear()
         work = partial(_look, diagnosis=watched.diagnosis, events=events, with_details=with_details)
         self._workspace.read(work, self._take, partial(self._failed, run.id))

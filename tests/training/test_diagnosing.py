@@ -212,3 +212,28 @@ def test_that_events_which_follow_on_each_other_spare_the_reading(tmp_path, trai
         assert following.diagnosis.history.values(name).tolist() == whole.history.values(name).tolist(), name
     assert {12, 13} <= set(fed)
     assert len(fed) < 15
+
+
+def test_that_an_evaluation_is_not_missed_that_reached_the_disk_after_its_step_was_read(tmp_path, trained):
+    source, run_id, events = trained
+    with StoreReader(source) as reader:
+        config = reader.run(run_id).config
+    writer = StoreWriter.open(tmp_path / "b.db")
+    new_id = writer.create_run(NewRun(name="again", task="sort", config=config, seed=0, device="cpu"))
+    following = RunDiagnosis(new_id)
+    steps = [replace(event, run_id=new_id) for event in events if isinstance(event, StepCompleted)]
+    late = next(
+        replace(event, run_id=new_id) for event in events if isinstance(event, EvalCompleted) and event.step == 10
+    )
+    with StoreReader(tmp_path / "b.db") as reader:
+        for event in steps[:10]:
+            writer.emit(event)
+        assert writer.flush()
+        following.update(reader, [steps[9], late])
+        writer.emit(late)
+        writer.emit(steps[10])
+        assert writer.flush()
+        following.update(reader, [steps[10]])
+    writer.close()
+    assert following.diagnosis.history.step == 11
+    assert following.diagnosis.history.steps("eval/accuracy").tolist() == [10]

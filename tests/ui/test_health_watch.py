@@ -152,3 +152,22 @@ def test_that_a_database_that_cannot_be_read_is_said_once(stored, writer, qtbot,
     stored.store_grew.emit()
     qtbot.waitUntil(lambda: not watch._watched[run_id].is_busy and not watch._timer.isActive())
     assert said == [f"Run {run_id} cannot be diagnosed. The database is damaged; open another one."]
+
+
+def test_that_a_look_for_which_too_many_events_wait_reads_the_store(stored, writer, qtbot, monkeypatch):
+    monkeypatch.setattr(health_watch, "MOST_EVENTS", 3)
+    looks = []
+    look = health_watch._look
+    monkeypatch.setattr(
+        health_watch,
+        "_look",
+        lambda *given, events, **more: looks.append(len(events)) or look(*given, events=events, **more),
+    )
+    run_id = store_broken(writer, 1, 2)
+    watch = HealthWatch(stored)
+    stored.select_run(run_id)
+    qtbot.waitUntil(lambda: watch.health.rows == 2)
+    store_broken(writer, 3, STEPS, run_id)
+    stored.all_events.emit(list(broken_steps(run_id, 3, STEPS)))
+    qtbot.waitUntil(lambda: watch.health.rows == STEPS)
+    assert set(looks) == {0}
