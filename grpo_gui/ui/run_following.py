@@ -65,8 +65,9 @@ class RunFollowing(QObject):
 
     def _ended(self, name: str, status: RunStatus | None, problem: str) -> None:
         thread = self._threads.pop(name, None)
-        if thread is not None:
-            thread.join(_END_S)
+        if thread is None:
+            return  # the database was closed meanwhile
+        thread.join(_END_S)
         if problem:
             self._workspace.problem.emit(problem, "")
         self.ended.emit(name, status)
@@ -95,7 +96,8 @@ class _FollowThread(threading.Thread):
             status = self._follower.run(self.stop)
         except GrpoGuiError as error:
             problem = f"{self._follower.place.name} is not followed: {error}"
-        self.signals.ended.emit(status, problem)
+        finally:  # after a bug of ours too, which the log tells: the place can be followed again
+            self.signals.ended.emit(status, problem)
 
     def _said(self, status: str, step: int, message: str) -> None:  # noqa: ARG002  # what a Follower tells
         if not self._is_found and self._follower.run_id is not None:

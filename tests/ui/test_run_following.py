@@ -1,13 +1,15 @@
 """Following a run from the window, over a real store and a file that grows."""
 
 import json
+import threading
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from grpo_gui.errors import BadInputError
 from grpo_gui.events import RunStatus
+from grpo_gui.outside.following import Follower
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.ui.run_imports import RunImports
 from grpo_gui.ui.widgets.job_strip import JobStrip
@@ -112,7 +114,26 @@ def test_that_closing_the_database_ends_following(imports, stored, writer, tmp_p
     log(path, 1)
     with qtbot.waitSignal(imports.following.found, timeout=10_000) as found:
         follow(imports, qtbot, path)
+    ended = []
+    imports.following.ended.connect(lambda *told: ended.append(told))
     stored.closing.emit()
     assert imports.following.names == ()
+    QCoreApplication.processEvents()  # what the thread said last finds no database any more
+    assert ended == []
     assert writer.flush(10)
     assert status(stored, found.args[1]) is RunStatus.INTERRUPTED
+
+
+def test_that_a_place_can_be_followed_again_after_a_bug_of_ours(imports, tmp_path, qtbot, monkeypatch):
+    path = tmp_path / "metrics.jsonl"
+    log(path, 1)
+    reported = []
+    monkeypatch.setattr(threading, "excepthook", lambda arguments: reported.append(arguments.exc_type))
+    monkeypatch.setattr(Follower, "run", lambda follower, stop: 1 // 0)
+    with qtbot.waitSignal(imports.following.ended, timeout=10_000):
+        follow(imports, qtbot, path)
+    assert imports.following.names == ()
+    assert reported == [ZeroDivisionError]
+    monkeypatch.undo()
+    with qtbot.waitSignal(imports.following.found, timeout=10_000):
+        follow(imports, qtbot, path)
