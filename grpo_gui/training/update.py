@@ -111,9 +111,11 @@ def _take_step(optimizer: torch.optim.Optimizer, share: float) -> None:
     rates = [group["lr"] for group in optimizer.param_groups]
     for group, rate in zip(optimizer.param_groups, rates, strict=True):
         group["lr"] = rate * share
-    optimizer.step()
-    for group, rate in zip(optimizer.param_groups, rates, strict=True):
-        group["lr"] = rate
+    try:
+        optimizer.step()
+    finally:  # a run whose memory ran out here goes on with its own rate
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = rate
 
 
 def _learn_late(policy: Policy, rollout: Rollout, batch: LateBatch, config: TrainConfig) -> LossResult:

@@ -288,3 +288,22 @@ def test_that_the_updates_of_a_rollout_are_the_same_on_every_device(tiny_model, 
         assert result.grad_norm == pytest.approx(update.grad_norm, rel=1e-3)
         for name in ("loss", "policy_loss", "kl", "entropy"):
             assert result.sums.result()[name] == pytest.approx(update.sums.result()[name], abs=1e-4), name
+
+
+def test_that_a_step_for_which_memory_is_short_leaves_the_learning_rate_as_it_was(tiny_model, monkeypatch):
+    learner = tiny_learner(tiny_config(tiny_model))
+    with pytest.raises(BrokenOffError):
+        learner.do_step(break_off_at(3))  # sampled, scored, not yet updated
+    optimizer, rollout = learner.optimizer, replace(learner.progress.rollout, step_share=0.5)
+    before = optimizer.param_groups[0]["lr"]
+    seen = []
+
+    def fail():
+        seen.append(optimizer.param_groups[0]["lr"])
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(optimizer, "step", fail)
+    with pytest.raises(torch.OutOfMemoryError):
+        inner_update(learner.policy, optimizer, rollout, learner.config, never)
+    assert seen == [0.5 * before]
+    assert optimizer.param_groups[0]["lr"] == before
