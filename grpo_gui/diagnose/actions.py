@@ -8,8 +8,8 @@ _FAR_TOO_HIGH = 1e-3  # for the built-in model; ten times its default
 
 
 def lower_learning_rate(facts: RunFacts, *, go_back: bool = False) -> Action:
-    """A third of the learning rate, a tenth where it is far too high; with `go_back` from an earlier state."""
-    begin = "Go back to a state before this step and train on with" if go_back else "Train on with"
+    """A third of the learning rate, a tenth where it is far too high; with `go_back` from an earlier snapshot."""
+    begin = "Go back to a snapshot from before this step and train on with" if go_back else "Train on with"
     rate = facts.learning_rate
     if rate is None:
         return Action(f"{begin} a third of the learning rate.", setting="learning_rate")

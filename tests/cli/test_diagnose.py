@@ -38,7 +38,7 @@ def test_that_findings_end_with_one_and_are_explained(database):
     result = run(2, "--db", database)
     assert result.exit_code == 1
     assert "Running away (severe, since step 10)" in result.output
-    assert "What to do: Go back to a state before this step" in result.output
+    assert "What to do: Go back to a snapshot from before this step" in result.output
     assert "Not judged (not recorded by this run)" in result.output
 
 

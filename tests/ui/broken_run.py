@@ -11,11 +11,11 @@ from tests.ui.fakes import group, step_completed
 STEPS = 16
 
 
-def plain_group(place: int, step: int, rewards) -> GroupSample:
-    """A group whose reference is the policy itself."""
+def plain_group(place: int, step: int, rewards, right=(0,)) -> GroupSample:
+    """A group whose reference is the policy itself; the answers with the numbers `right` are."""
     made = group(place, rewards, f"Prompt {place} of step {step}?")
     completions = tuple(
-        replace(one, ref_logps=one.old_logps, text=f"{step}.{one.index}", correct=one.index == 0)
+        replace(one, ref_logps=one.old_logps, text=f"{step}.{one.index}", correct=one.index in right)
         for one in made.completions
     )
     return replace(made, completions=completions)
@@ -48,6 +48,32 @@ def broken_steps(run_id: int, first: int = 1, last: int = STEPS):
                 "rewards/exact/std": 0.0,
                 "dead_groups/all_right": 0.0,
                 "dead_groups/all_wrong": 1.0,
+                "dead_groups/other": 0.0,
+                "completions/clipped_ratio": 0.0,
+                "completions/mean_length": 3.0,
+            },
+        )
+
+
+def hard_steps(run_id: int, last: int = 30):
+    """Events of steps in which every fourth prompt gets one right answer of four, and the others none."""
+    for step in range(1, last + 1):
+        one_right = plain_group(0, step, (1.0, 0.0, 0.0, 0.0))
+        all_wrong = (plain_group(place, step, (0.0,) * 4, right=()) for place in range(1, 4))
+        yield step_completed(
+            run_id,
+            step,
+            (one_right, *all_wrong),
+            reward=1 / 16,
+            reward_std=0.25,
+            kl=0.0,
+            entropy=0.9,
+            grad_norm=0.5,
+            step_time=0.1,
+            frac_reward_zero_std=0.75,
+            **{
+                "dead_groups/all_right": 0.0,
+                "dead_groups/all_wrong": 0.75,
                 "dead_groups/other": 0.0,
                 "completions/clipped_ratio": 0.0,
                 "completions/mean_length": 3.0,

@@ -59,7 +59,8 @@ def words(reading: Reading, facts: RunFacts) -> Words:
             "hardly get a chance."
         )
         action = Action(
-            f"Raise the upper limit (epsilon_high) to {RAISED_EPSILON_HIGH}, a common value.",
+            f"Raise epsilon_high, the limit on how much likelier a word may become in one step, to "
+            f"{RAISED_EPSILON_HIGH}, a common value.",
             setting="epsilon_high",
             value=RAISED_EPSILON_HIGH,
             live=True,

@@ -77,7 +77,7 @@ def words(reading: Reading, facts: RunFacts) -> Words:
         cause = f"The temperature is {number(temperature or 0.0)}: the model nearly always takes its likeliest answer."
     else:
         action = Action(
-            "Go back to an earlier state and train on with a lower learning rate and a higher beta (the weight of "
+            "Go back to an earlier snapshot and train on with a lower learning rate and a higher beta (the weight of "
             "staying close to the starting model), so that it keeps some variety.",
             setting="beta",
         )

@@ -108,8 +108,8 @@ def _action(facts: RunFacts) -> Action:
         )
     if facts.epsilon_high is not None and facts.epsilon_high < RAISED_EPSILON_HIGH:
         return Action(
-            f"Raise the upper clip limit (epsilon_high) from {number(facts.epsilon_high)} to "
-            f"{number(RAISED_EPSILON_HIGH)}, so that unlikely words can become likelier.",
+            f"Raise epsilon_high, the limit on how much likelier a word may become in one step, from "
+            f"{number(facts.epsilon_high)} to {number(RAISED_EPSILON_HIGH)}, so that unlikely words get a chance.",
             setting="epsilon_high",
             value=RAISED_EPSILON_HIGH,
             live=True,

@@ -24,10 +24,14 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     """Says what should be and what is."""
     headline = "The program does not recognise its own samples."
     detail = (
-        "Right after sampling, the model must give each word the probability with which it was sampled (ratio 1). Here "
-        f"they differ by up to {number(reading.value)}; the limit is {number(reading.threshold)}."
+        "Right after sampling, the model must give each word the probability with which it was sampled: the "
+        f"ratio of the two is 1. Here it is off by up to {number(reading.value)}; the limit is "
+        f"{number(reading.threshold)}."
     )
-    cause = "Sampling and training compute the probabilities differently: temperature, precision, padding or dropout."
+    cause = (
+        "Sampling and training compute the probabilities differently, for example with another temperature or with "
+        "rounder numbers."
+    )
     return Words(headline, detail, report_a_bug("sampling and training disagree."), (cause,))
 
 
@@ -39,5 +43,5 @@ DETECTOR = Detector(
     words=words,
     hold=1,
     pauses=True,
-    measure="largest |ratio − 1| at the first update",
+    measure="largest distance of the ratio from 1 at the first update",
 )

@@ -37,15 +37,16 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     sentences = {
         "sum": f"In one group, what the answers gain and lose against each other adds up to {value} instead of 0.",
         "bound": f"One answer counts {value} more than it can in a group of {size}.",
-        "size": f"{value} groups do not have {size}.",
-        "index": f"{value} groups carry the number of another group.",
+        "size": f"Groups that do not have {size}: {value}.",
+        "index": f"Groups that carry the number of another group: {value}.",
     }
     detail = (
         f"{sentences[reading.subject]} Each answer is compared with the other answers to the same prompt; when the "
         "groups are wrong, answers are compared with strangers."
     )
     action = report_a_bug("answers are compared with the wrong ones.")
-    return Words("Answers are grouped wrongly.", detail, action, ("Rows were reordered or grouped by their text.",))
+    cause = "The program that trains changed the order of the answers, or took equal prompts for one."
+    return Words("Answers are grouped wrongly.", detail, action, (cause,))
 
 
 DETECTOR = Detector(

@@ -87,7 +87,7 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     )
     action = Action(
         "Read the best-paid answers of the last steps to see what is paid for, change the reward, and go back to a "
-        "state before this step."
+        "snapshot from before this step."
     )
     cause = "The reward can be had without a right answer, or the prompts are learned by heart."
     return Words(headline, detail, action, (cause,))

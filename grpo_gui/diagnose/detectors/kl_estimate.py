@@ -40,7 +40,7 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         what = "must be 0 as long as the model has not been changed"
     limit = number(reading.threshold)
     detail = f"KL measures that distance and {what}. It is {number(reading.value)}; the limit is {limit}."
-    cause = "The reference model is not the one the run began with, or is evaluated differently."
+    cause = "The model that KL compares with is not the one the run began with, or is asked in another way."
     return Words(headline, detail, report_a_bug("the KL is wrong."), (cause,))
 
 

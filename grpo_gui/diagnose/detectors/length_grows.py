@@ -52,8 +52,8 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     limit = facts.max_completion_length
     room = "" if limit is None else f" At {limit} tokens they are cut off."
     detail = (
-        f"An answer had {number(start)} tokens on average in the first {FIRST} steps and has {number(now)} now, "
-        f"without the model getting visibly better on unseen prompts (the alarm is at "
+        f"An answer had {number(start)} tokens (pieces of words) on average in the first {FIRST} steps and has "
+        f"{number(now)} now, without the model getting visibly better on unseen prompts (the alarm is at "
         f"{percent(reading.threshold - 1)} longer).{room}"
     )
     action = Action(

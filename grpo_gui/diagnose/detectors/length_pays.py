@@ -47,14 +47,15 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     )
     detail = (
         f"In {percent(reading.numbers['share'])} of the groups the longer answers got more reward (rank correlation "
-        f"{number(reading.value)}; the alarm is at {number(reading.threshold)}), and the answers have been growing "
-        "since. A model that is paid for length learns to write, not to be right."
+        f"{number(reading.value)}, where 1 means always and 0 that length makes no difference; the alarm is at "
+        f"{number(reading.threshold)}), and the answers have been growing since. A model that is paid for length "
+        "learns to write much, not to be right."
     )
     sources = [name for name, kind, _ in facts.sources if "length" in kind or "length" in name]
     named = f" ({', '.join(sources)})" if sources else ""
     action = Action(
-        f"Change the reward{named} so that a longer answer does not earn more by itself, and begin again from a state "
-        "before this step."
+        f"Change the reward{named} so that a longer answer does not earn more by itself, and begin again from a "
+        "snapshot from before this step."
     )
     return Words(headline, detail, action, ("Some part of the reward grows with the length of the answer.",))
 

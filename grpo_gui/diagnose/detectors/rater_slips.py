@@ -94,7 +94,7 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         advice = "Take a break, and look at the last ratings again (Backspace goes back)."
     else:
         headline = f"Ratings take {number(reading.value)} s each, too little to read the answers."
-        detail = f"The median of the last {HASTE_OF} is below {number(reading.threshold)} s."
+        detail = f"Half of the last {HASTE_OF} took no longer; the alarm is below {number(reading.threshold)} s."
         advice = "Take a break, and look at the last ratings again (Backspace goes back)."
     return Words(headline, detail, Action(advice), ())
 
@@ -106,5 +106,5 @@ DETECTOR = Detector(
     check=check,
     words=words,
     hold=1,
-    measure="agreement, chance, repeats or seconds",
+    measure="agreement, chance, equal keys in a row, or seconds",
 )

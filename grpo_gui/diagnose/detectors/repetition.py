@@ -34,7 +34,8 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         f"{percent(THRESHOLD)})."
     )
     action = Action(
-        "Go back to a state before this step and raise beta, the weight of staying close to the starting model.",
+        "Go back to a snapshot from before this step and raise beta, the weight of staying close to the "
+        "starting model.",
         setting="beta",
     )
     return Words(headline, detail, action, ("The reward does not punish it, or the model has been changed too fast.",))

@@ -39,13 +39,15 @@ def check(history: History, _facts: RunFacts) -> Reading | Missing:
 
 def words(reading: Reading, _facts: RunFacts) -> Words:
     """Names the nonsense."""
-    what = _PLAIN.get(reading.subject, reading.subject)
+    what = _PLAIN.get(reading.subject, f"the nonsense answer “{reading.subject}”")
     headline = f"The reward pays for {what}."
     detail = (
-        f"It earns {number(reading.value)}, as much as or more than half of the real answers "
-        f"({number(reading.threshold)}). A model that can be paid without answering will find that out."
+        f"It earns {number(reading.value)}; half of the real answers earn {number(reading.threshold)} or less. A model "
+        "that can be paid without answering will find that out."
     )
-    action = Action(f"Change the reward so that {what} earns nothing; try it in the test bench.")
+    action = Action(
+        f"Change the reward so that {what} earns nothing; try it with “Try the rewards…” in the form of a new run."
+    )
     return Words(headline, detail, action, ("The reward looks at the form of the answer only.",))
 
 

@@ -37,7 +37,8 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         f"s (the alarm is at {times(reading.threshold)})."
     )
     action = Action(
-        "Look at what the reward function waits for: a network call, a growing log, a pattern that backtracks."
+        "Look at what the reward function waits for: a call over the network, a file that grows, a search pattern "
+        "that tries too much."
     )
     return Words(headline, detail, action, ("A reward function waits for something, or works on ever more data.",))
 
@@ -49,5 +50,5 @@ DETECTOR = Detector(
     check=check,
     words=words,
     roots=("length_pays",),
-    measure="time of the rewards against its median",
+    measure="time of the rewards in multiples of the usual time",
 )

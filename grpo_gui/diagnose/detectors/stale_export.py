@@ -37,9 +37,15 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         detail = "Its weights are equal to the last bit, so the export did not take the weights that were trained."
     else:
         headline = "The exported model gives other answers than the one in training."
-        detail = f"Loaded again, its outputs differ by up to {number(reading.value)} (limit {LOGITS})."
+        detail = (
+            f"Loaded again, what it computes for a word differs by up to {number(reading.value)} (the limit is "
+            f"{number(LOGITS)})."
+        )
     return Words(
-        headline, detail, report_a_bug("exports are not what was trained."), ("The export wrote other weights.",)
+        headline,
+        detail,
+        report_a_bug("exports are not what was trained."),
+        ("The export wrote an older copy of the weights.",),
     )
 
 

@@ -5,7 +5,7 @@ from grpo_gui.diagnose.facts import RunFacts
 from grpo_gui.diagnose.history import History
 from grpo_gui.diagnose.reading import Detector, Missing, Reading, Words
 from grpo_gui.diagnose.statistics import mean_of
-from grpo_gui.diagnose.text import number, percent
+from grpo_gui.diagnose.text import percent
 
 STEPS = 10
 GAP = 0.1
@@ -29,9 +29,9 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     """Says how much they still count."""
     headline = f"The model has moved on: its samples count for only {percent(reading.value)} of their number."
     detail = (
-        "After sampling, the model changed so much that it would hardly give these answers any more (mean ratio off by "
-        f"{number(reading.numbers['gap'])}; alarms at {number(GAP)} and {percent(ESS)}). It learns "
-        "from answers that are not its own."
+        "After sampling, the model changed so much that it would hardly give these answers any more (on average its "
+        f"probabilities for them are off by {percent(reading.numbers['gap'])}; the alarm is at {percent(GAP)}, where "
+        f"the samples count for less than {percent(ESS)}). It learns from answers that are not its own."
     )
     cause = "Too many updates with the same samples, too high a learning rate, or samples that arrive late."
     return Words(headline, detail, lower_learning_rate(facts), (cause,))
@@ -44,5 +44,5 @@ DETECTOR = Detector(
     check=check,
     words=words,
     roots=("reward_falls", "fresh_ratio", "wrong_mask", "kl_runaway", "clip_saturation", "length_pays"),
-    measure="effective share of the samples, mean of 10 steps",
+    measure="share of the samples that still counts, mean of 10 steps",
 )

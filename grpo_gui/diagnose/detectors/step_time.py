@@ -40,7 +40,7 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     detail = (
         f"A step takes {number(reading.numbers['now'])} s instead of {number(reading.numbers['start'])} s. At this "
         f"pace it takes twice as long again in {reading.numbers['doubles']:.0f} steps. The alarm is at "
-        f"{times(reading.threshold)}."
+        f"{number(reading.threshold)} times."
     )
     action = Action(
         "Look at which part of the step grows (the plot of step time); if it is none of them, restart the program: "

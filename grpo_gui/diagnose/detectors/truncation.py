@@ -54,7 +54,9 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     """Proposes a larger length, unless long answers are what is rewarded."""
     headline = f"{percent(reading.value)} of the answers are cut off before they end."
     limit = facts.max_completion_length
-    at = "the length limit" if limit is None else f"the limit of {limit} tokens (max_completion_length)"
+    at = (
+        "the length limit" if limit is None else f"the limit of {limit} tokens, pieces of words (max_completion_length)"
+    )
     rewards = ""
     if reading.numbers.get("p", 1.0) < P:
         rewards = (

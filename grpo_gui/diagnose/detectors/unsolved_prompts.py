@@ -30,7 +30,8 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
         f"(the alarm is at {percent(reading.threshold)})."
     )
     action = Action(
-        "Leave out the never-solved prompts (the list is in the run's prompts), or check their answers.", "prompt_file"
+        "Leave out the never-solved prompts (the page behind “Details” lists them), or check their answers.",
+        "prompt_file",
     )
     return Words(headline, detail, action, ("They are too hard for this model, or their stored answer is wrong.",))
 

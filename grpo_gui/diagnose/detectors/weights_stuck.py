@@ -30,7 +30,9 @@ def words(reading: Reading, facts: RunFacts) -> Words:
     """Says which of the two."""
     if reading.value > LARGEST:
         headline = f"One step changed the model's weights by {percent(reading.value)}."
-        detail = f"Healthy steps change below 1 %; the alarm is at {percent(LARGEST)}. Little of the model is left."
+        detail = (
+            f"A healthy step changes less than 1 %; the alarm is at {percent(LARGEST)}. Little of the model is left."
+        )
         return Words(
             headline, detail, lower_learning_rate(facts, go_back=True), ("The learning rate is far too high.",)
         )

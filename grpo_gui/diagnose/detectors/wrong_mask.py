@@ -42,30 +42,31 @@ def words(reading: Reading, _facts: RunFacts) -> Words:
     value = number(abs(reading.value))
     if reading.subject == "mask":
         headline = "The wrong words are trained on."
-        what = f"{value} tokens " + (
-            "behind the end of answers are trained on" if reading.value > 0 else "of the answers are left out"
-        )
-        why = "The mask says which tokens belong to an answer; the model learns from filler, or never learns to end."
+        where = "behind the end of answers that are trained on" if reading.value > 0 else "of answers that are left out"
+        what = f"tokens (pieces of words) {where}: {value}"
+        why = "The model then learns from filler, or never learns to end an answer."
     elif reading.subject == "end":
         headline = "The model never learns to end an answer."
-        what = f"only {percent(reading.value)} of the answers that ended have their end token in the mask"
-        why = "The mask says which tokens are trained on; without the end token answers grow longer and longer."
+        what = f"only {percent(reading.value)} of the answers that ended are trained on with the mark that ends them"
+        why = "Without it answers grow longer and longer."
     elif reading.subject == "logp":
         headline = "A probability is larger than 1."
         what = f"the model gives a word the probability {number(math.exp(min(reading.value, 20.0)))}"
         why = "That is no probability, and everything computed with it is wrong."
     elif reading.subject == "empty":
         headline = "Some answers are empty."
-        what = f"{value} answers have not a single token, not even the one that ends them"
-        why = "Nothing can be learned from them, and a mean over nothing is undefined."
+        what = f"answers without a single piece of a word, not even the mark that ends them: {value}"
+        why = "Nothing can be learned from them."
     else:
         headline = "The model is more undecided than it can be."
         what = f"entropy measures that; with this vocabulary it can be {number(reading.threshold)} and it is {value}"
         why = "The probabilities then do not add up to 1."
     detail = f"{what[0].upper()}{what[1:]}. {why}"
-    return Words(
-        headline, detail, report_a_bug("it trains on the wrong tokens."), ("The mask or the lengths are off.",)
-    )
+    if reading.subject in ("mask", "end", "empty"):
+        wrong, cause = "it trains on the wrong tokens.", "The program that trains marks the ends of answers wrongly."
+    else:
+        wrong, cause = "its probabilities are wrong.", "The program that trains computes the probabilities wrongly."
+    return Words(headline, detail, report_a_bug(wrong), (cause,))
 
 
 DETECTOR = Detector(

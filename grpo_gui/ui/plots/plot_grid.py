@@ -21,6 +21,7 @@ _COLUMNS = 6
 _NARROW = 700  # below this width: two columns
 _LEAST_HEIGHT = 96
 _LEAST_COVER = 260
+_LEAST_KEPT = 124  # of the plots above a cover that has much to say
 _KEPT = ("reward", "advantage")  # that a cover leaves in sight
 _COVER_SHARE = 45
 
@@ -69,10 +70,16 @@ class PlotGrid(QScrollArea):
             self._grid.removeWidget(self._cover)
             self._cover.hide()
         self._cover = cover
-        if cover is not None:
-            cover.setMinimumHeight(theme.px(_LEAST_COVER))
         self._place()
+        self.fit_cover()
         self.verticalScrollBar().setValue(0)
+
+    def fit_cover(self) -> None:
+        """Give the cover the height that it asks for, as long as the plots above it can still be read."""
+        if self._cover is not None:
+            wanted = self._cover.heightForWidth(self.viewport().width())
+            most = self.viewport().height() - theme.px(_LEAST_KEPT) - tokens.GAP
+            self._cover.setMinimumHeight(max(theme.px(_LEAST_COVER), min(wanted, most)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Change between three and two columns."""
@@ -80,6 +87,7 @@ class PlotGrid(QScrollArea):
         if self._is_narrow != (self.width() < theme.px(_NARROW)):
             self._is_narrow = not self._is_narrow
             self._place()
+        self.fit_cover()
 
     def _place(self) -> None:
         rows = [row for row in self._rows() if row[1]]

@@ -70,6 +70,7 @@ class TrainFindings(QObject):
         if self._card is None:
             self._card = card = FindingCard(self._plots.axis)
             card.closed.connect(self.close)
+            card.grown.connect(self._plots.grid.fit_cover)
             card.mute_asked.connect(self.watch.mute)
             card.other_asked.connect(self.open)
             card.sample_asked.connect(self._open_sample)

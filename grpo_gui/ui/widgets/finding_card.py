@@ -23,8 +23,9 @@ from grpo_gui.ui.widgets.labels import ElidedLabel, Pill, hline, label
 from grpo_gui.ui.widgets.remedy_box import RemedyBox
 from grpo_gui.ui.widgets.sample_rows import SampleLine, SampleRows
 
-_PLOT_HEIGHT = 120
+_PLOT_HEIGHT = 104
 _LEAST_COLUMN = 220
+_EDGE = 2  # pixels: the border, and a margin that keeps the inside off it
 _NO_SAMPLES = "No single answers show it: it is in the numbers of the whole run."
 
 
@@ -32,6 +33,7 @@ class FindingCard(QFrame):
     """Shows one finding; the owner fills in samples and remedies and reacts to the buttons."""
 
     closed = Signal()
+    grown = Signal()  # its words need another height than before
     mute_asked = Signal(str, bool)  # detector, muted
     other_asked = Signal(str)  # the detector of another finding: the root, or a symptom
     sample_asked = Signal(object)  # CompletionRef
@@ -61,8 +63,8 @@ class FindingCard(QFrame):
         self._samples_title = label("Samples that show it", "title")
         self._no_samples = label(_NO_SAMPLES, "hint", wrap=True)
         self.all_link = link("All in Completions", tooltip="Show the completions since this began.")
-        self.remedy = RemedyBox()
         self.mute = button("Mute for this run", tooltip="Hear no more of this in this run; it can be taken back here.")
+        self.remedy = RemedyBox(self.mute)
         self._lay_out()
         self._connect()
 
@@ -88,16 +90,25 @@ class FindingCard(QFrame):
         self.remedy.show_action(finding.action.sentence)
         self.mute.setText("Hear of it again" if self._is_muted else "Mute for this run")
         self.setAccessibleName(f"Finding: {finding.title}. {finding.headline}")
+        self.grown.emit()
 
     def show_samples(self, lines: Sequence[SampleLine]) -> None:
         """Show the samples, once they are read."""
         self.samples.show_lines(tuple(lines))
         self._no_samples.setVisible(not lines)
         self.all_link.setVisible(bool(lines))
+        self.grown.emit()
 
     def show_remedies(self, remedies: Sequence[Remedy], hint: str) -> None:
         """Show the buttons that can do something, or why there is none."""
         self.remedy.show_remedies(remedies, hint)
+        self.grown.emit()
+
+    def heightForWidth(self, width: int) -> int:
+        """The height at which nothing has to be scrolled."""
+        layout = self._page.layout()
+        inside = 0 if layout is None else layout.heightForWidth(width - 2 * _EDGE)
+        return inside + self._head.sizeHint().height() + 1 + 2 * _EDGE  # a line below the title
 
     # --- inside
 
@@ -132,7 +143,7 @@ class FindingCard(QFrame):
 
     def _connect(self) -> None:
         self.close_button.clicked.connect(self.closed)
-        self.computed_link.toggled.connect(self.computed.setVisible)
+        self.computed_link.toggled.connect(self._show_computed)
         self.samples.opened.connect(self.sample_asked)
         self.remedy.chosen.connect(self.remedy_asked)
         self.all_link.clicked.connect(lambda: self.all_samples_asked.emit(self.finding))
@@ -145,6 +156,10 @@ class FindingCard(QFrame):
     def _root_asked(self) -> None:
         if self.finding is not None:
             self.other_asked.emit(self.finding.root)
+
+    def _show_computed(self, shown: bool) -> None:
+        self.computed.setVisible(shown)
+        self.grown.emit()
 
     def _mute_clicked(self) -> None:
         if self.finding is not None:
@@ -163,11 +178,17 @@ class FindingCard(QFrame):
         head.addStretch(1)
         head.addWidget(self.computed_link)
         head.addWidget(self.close_button)
-        page = QWidget()
-        page.setProperty("look", "page")
-        columns = QHBoxLayout(page)
-        columns.setContentsMargins(14, 10, 14, 12)
+        self._head, self._page = head, QWidget()
+        self._page.setProperty("look", "page")
+        rows = QVBoxLayout(self._page)
+        rows.setContentsMargins(14, 10, 14, 10)
+        rows.setSpacing(6)
+        columns = QHBoxLayout()
         columns.setSpacing(20)
+        rows.addLayout(columns)
+        for part in (self.root_link, self._symptom_box, self.history):
+            rows.addWidget(part)
+        rows.addStretch(1)
         for column_layout in (self._left(), self._right()):
             side = QWidget()
             side.setMinimumWidth(theme.px(_LEAST_COLUMN))
@@ -176,7 +197,7 @@ class FindingCard(QFrame):
             side.setLayout(column_layout)
             columns.addWidget(side, 1)
         scroll = QScrollArea()
-        scroll.setWidget(page)
+        scroll.setWidget(self._page)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -200,9 +221,6 @@ class FindingCard(QFrame):
         left.addWidget(self.plot)
         left.addWidget(self._causes_title)
         left.addWidget(self.causes)
-        left.addWidget(self.root_link)
-        left.addWidget(self._symptom_box)
-        left.addWidget(self.history)
         left.addStretch(1)
         return left
 
@@ -210,9 +228,6 @@ class FindingCard(QFrame):
         title = QHBoxLayout()
         title.addWidget(self._samples_title, 1)
         title.addWidget(self.all_link)
-        foot = QHBoxLayout()
-        foot.addWidget(self.mute)
-        foot.addStretch(1)
         right = QVBoxLayout()
         right.setSpacing(6)
         right.addLayout(title)
@@ -220,7 +235,6 @@ class FindingCard(QFrame):
         right.addWidget(self._no_samples)
         right.addSpacing(6)
         right.addWidget(self.remedy)
-        right.addLayout(foot)
         right.addStretch(1)
         return right
 

@@ -18,7 +18,8 @@ class RemedyBox(QFrame):
 
     chosen = Signal(object)  # Remedy
 
-    def __init__(self) -> None:
+    def __init__(self, last: QPushButton) -> None:
+        """`last` stands behind the buttons that do something, also where there is none."""
         super().__init__()
         self.setProperty("look", "remedy")
         self._remedies: tuple[Remedy, ...] = ()
@@ -35,6 +36,7 @@ class RemedyBox(QFrame):
         flow = FlowLayout(8, buttons)  # two long ones do not fit beside each other
         flow.addWidget(self.first)
         flow.addWidget(self.second)
+        flow.addWidget(last)
         column = QVBoxLayout(self)
         column.setContentsMargins(12, 10, 12, 10)
         column.setSpacing(6)

@@ -43,7 +43,7 @@ def test_that_what_is_set_already_is_not_proposed():
 
 
 def test_that_going_back_stays_possible_when_the_value_is_set():
-    back = finding(action=Action("Go back to a state before this step.", "temperature", 1.0, live=True))
+    back = finding(action=Action("Go back to a snapshot from before this step.", "temperature", 1.0, live=True))
     (new,) = remedies_for(back, CONFIG, current_values(CONFIG, ()), 31, can_change=True)
     assert isinstance(new, NewRun)
 
