@@ -7,14 +7,10 @@ from grpo_gui.diagnose.evidence import SampleRef
 from grpo_gui.diagnose.finding import Finding, FindingState
 
 
-def findings_html(
-    findings: Sequence[Finding], muted: Collection[str] = (), solved_since: int | None = None, heading: str = "Findings"
-) -> str:
+def findings_html(findings: Sequence[Finding], muted: Collection[str] = ()) -> str:
     """A section with an article for each finding that no other explains; its symptoms are named there."""
     roots = [one for one in findings if one.is_finding and one.detector not in muted]
-    parts = [f"<section class='findings'><h2>{escape(heading)}</h2>"]
-    if solved_since is not None:
-        parts.append(f"<p>Solved, or nearly, since step {solved_since}.</p>")
+    parts = ["<section class='findings'><h2>Findings</h2>"]
     if not roots:
         parts.append("<p>Nothing was found.</p>")
     parts += [_article(one, findings) for one in roots]

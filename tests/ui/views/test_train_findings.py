@@ -40,7 +40,7 @@ def opened(qtbot, stored, writer):
             view.show()
         stored.select_run(run_id)
         qtbot.waitUntil(lambda: not view.model.is_loading and bool(view.model.series.newest_step))
-        qtbot.waitUntil(lambda: view.cells.health.headline.text().endswith("finding") and view.plots.isVisible())
+        qtbot.waitUntil(lambda: view.cells.health.headline.text() == "1 finding" and view.plots.isVisible())
         return view
 
     return show
