@@ -1,7 +1,7 @@
 """What other settings would have made of the same samples: fields, progress, and two curves side by side."""
 
 import numpy as np
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QProgressBar
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar
 
 from grpo_gui.store.records import Float64Array
 from grpo_gui.training.config import TrainConfig
@@ -17,6 +17,7 @@ from grpo_gui.ui.plots.smoothing import smooth
 from grpo_gui.ui.plots.ticks import linear_ticks, padded, value_range
 from grpo_gui.ui.widgets.buttons import button
 from grpo_gui.ui.widgets.card import Card
+from grpo_gui.ui.widgets.choice_box import ChoiceBox
 from grpo_gui.ui.widgets.labels import label
 from grpo_gui.ui.widgets.legend import LegendEntry
 from grpo_gui.ui.widgets.what_if_fields import WhatIfFields
@@ -53,7 +54,7 @@ class WhatIfCard(Card):
         self.cancel = button("Cancel")
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
-        self.curve = QComboBox()
+        self.curve = ChoiceBox()
         for value, text in CURVES:
             self.curve.addItem(text, value)
         self.curve.setAccessibleName("Curve that is shown")

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QLineEdit, QWidget
 
 from grpo_gui.diagnose.what_if import Settings
 from grpo_gui.ui import theme
+from grpo_gui.ui.widgets.choice_box import ChoiceBox
 from grpo_gui.ui.widgets.labels import label
 
 _SCALES = (("group", "by the group's spread"), ("batch", "by the step's spread"), ("none", "not scaled"))
@@ -31,8 +32,11 @@ class WhatIfFields(QWidget):
         self._own = Settings()
         self._weights: dict[str, QLineEdit] = {}
         self.group_size = self._field("As it was", _TIPS["group_size"])
-        self.epsilon, self.epsilon_high = self._field("", _TIPS["epsilon"]), self._field("", _TIPS["epsilon_high"])
-        self.scale = QComboBox()
+        self.epsilon, self.epsilon_high = (
+            self._field("", _TIPS["epsilon"]),
+            self._field("As low", _TIPS["epsilon_high"]),
+        )
+        self.scale = ChoiceBox()
         for value, text in _SCALES:
             self.scale.addItem(text, value)
         self.scale.setToolTip(_TIPS["scale"])

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication
 
 from grpo_gui.store.reader import StoreReader
 from grpo_gui.training.config import TrainConfig
@@ -126,3 +128,22 @@ def test_that_what_cannot_be_recomputed_is_a_sentence(page, qtbot, typed, said):
     qtbot.waitUntil(card.problem.isVisible)
     assert card.problem.text() == said
     assert card.go.isEnabled()
+
+
+def test_that_scrolling_the_page_past_a_choice_does_not_change_it(page):
+    choice = page.diagnosis.what_if.fields.scale
+    notch = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(choice.mapToGlobal(QPoint(5, 5))),
+        QPoint(),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    for focused, chosen in ((False, 0), (True, 1)):
+        if focused:
+            choice.setFocus()
+        QApplication.sendEvent(choice, notch)
+        assert choice.currentIndex() == chosen
