@@ -229,7 +229,8 @@ RUN_ROWS: tuple[Row, ...] = (
         "learning_rate",
         "Learning rate",
         "",
-        "How large the optimizer's steps are: the configured rate times the schedule's factor for this step.",
+        "How large the optimizer's steps are: the configured rate times the schedule's factor for this step. Where "
+        "people rate, also times the trust in what they said.",
     ),
     (
         "num_tokens",

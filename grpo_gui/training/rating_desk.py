@@ -94,9 +94,9 @@ class RatingDesk:
             if len(rated) >= quorum:
                 break
             if told is None and self._save_s < QUICK_S:
-                self._save_s = -time.perf_counter()
+                begun_s = time.monotonic()
                 save()  # what people said of earlier steps must be worth it also when this process is killed now
-                self._save_s += time.perf_counter()
+                self._save_s = time.monotonic() - begun_s
             waited_s = time.monotonic() - started_s
             if (now := (len(rated), int(waited_s / TELL_S))) != told or self._status() is not RunStatus.WAITING:
                 self._become(RunStatus.WAITING, waiting_sentence(step, len(rated), quorum, len(groups), waited_s))

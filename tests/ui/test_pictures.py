@@ -15,16 +15,14 @@ from grpo_gui.ui import theme
 from grpo_gui.ui.models.group_focus import GroupFocus
 from grpo_gui.ui.models.shown_step import of_event
 from grpo_gui.ui.models.token_values import token_values
-from grpo_gui.ui.plots.plots_panel import PlotsPanel
 from grpo_gui.ui.widgets.batch_map import BatchMap
 from grpo_gui.ui.widgets.newest_group import NewestGroup
 from grpo_gui.ui.widgets.router_weight_map import WeightMapWidget
 from grpo_gui.ui.widgets.token_panel import TokenPanel
 from grpo_gui.ui.widgets.win_bar import WinBar
-from tests.ui import synthetic_run
 from tests.ui.fakes import completion, floats, group, step_completed
 from tests.ui.pictures import OTHERS, WRITE, check, differing, fonts, read, reference_fonts, squares
-from tests.ui.plots.conftest import synthetic_series
+from tests.ui.plots.conftest import drawn_panel
 
 SIZES = {
     "batch-map": QSize(336, 72),
@@ -60,16 +58,7 @@ def make(workspace, qtbot):
 
 @pytest.fixture
 def plots(qtbot):
-    """The plots of a run, drawn once."""
-    panel = PlotsPanel()
-    qtbot.addWidget(panel)
-    panel.resize(1000, 760)
-    with qtbot.waitExposed(panel):
-        panel.show()
-    panel.clock.stop()
-    panel.set_run(synthetic_series(), synthetic_run.CONFIG)
-    panel.clock.draw_all()
-    return panel
+    return drawn_panel(qtbot)
 
 
 @pytest.fixture(params=["light", "dark"])

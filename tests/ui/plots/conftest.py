@@ -18,9 +18,8 @@ def synthetic_series(steps=120, **options) -> RunSeries:
     return run
 
 
-@pytest.fixture
-def panel(qtbot):
-    """Ten plots on screen with 120 steps; the clock stands still: draw with `panel.clock.draw_all()`."""
+def drawn_panel(qtbot) -> PlotsPanel:
+    """Ten plots on screen with 120 steps; the clock stands still: draw with `clock.draw_all()`."""
     result = PlotsPanel()
     qtbot.addWidget(result)
     result.resize(1000, 760)
@@ -31,3 +30,8 @@ def panel(qtbot):
     result.clock.draw_all()
     result.update_words()
     return result
+
+
+@pytest.fixture
+def panel(qtbot):
+    return drawn_panel(qtbot)
