@@ -11,7 +11,8 @@ from pathlib import Path
 from grpo_gui.outside import point_tables
 from grpo_gui.outside.bridge import BridgeFolder, is_bridge_line
 from grpo_gui.outside.names import STEP_NAMES
-from grpo_gui.outside.parquet_table import MetricParquet, ParquetTable, parquet_columns
+from grpo_gui.outside.parquet_reading import parquet_columns
+from grpo_gui.outside.parquet_table import MetricParquet, ParquetTable
 from grpo_gui.outside.pieces import OutsideError
 from grpo_gui.outside.source import Source
 from grpo_gui.outside.step_files import StepFiles

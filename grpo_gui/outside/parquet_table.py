@@ -1,49 +1,13 @@
 """One Parquet file: completions as TRL writes them, or a table of unknown origin, of completions or of metrics."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
-from grpo_gui.errors import MissingExtraError
 from grpo_gui.outside.names import STEP_NAMES, file_name, trl_name
+from grpo_gui.outside.parquet_reading import parquet_rows, read_parquet
 from grpo_gui.outside.pieces import Piece, Sample, SampleRows, whole
 from grpo_gui.outside.source import WholeFile
 from grpo_gui.outside.tables import metrics_row
-from grpo_gui.outside.trl_files import PARQUET_MISSING, read_parquet, table_samples
-
-_ROWS_AT_ONCE = 10_000
-
-
-def parquet_columns(path: Path) -> frozenset[str]:
-    """The names of a file's columns; empty where it cannot be read, which whoever reads it will tell."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        return frozenset()
-    try:
-        return frozenset(map(str, pyarrow.parquet.read_schema(path).names))
-    except (pyarrow.ArrowException, OSError):
-        return frozenset()
-
-
-def parquet_rows(path: Path) -> Iterator[dict[str, object]]:
-    """The rows of a file one by one, so that a large one takes little memory.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        ValueError: it is damaged, or not complete yet.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(PARQUET_MISSING) from error
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(_ROWS_AT_ONCE):
-                yield from batch.to_pylist()
-    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError, OSError) as error:  # OSError: damaged pages
-        raise ValueError(f"no Parquet: {str(error).splitlines()[0] if str(error) else error!r}") from error
+from grpo_gui.outside.trl_files import table_samples
 
 
 class ParquetTable(WholeFile):

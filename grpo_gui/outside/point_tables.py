@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from grpo_gui.outside.names import TIME_NAMES, Named, file_name
-from grpo_gui.outside.parquet_table import parquet_rows
+from grpo_gui.outside.parquet_reading import parquet_rows
 from grpo_gui.outside.pieces import Piece, RunInfo, ScalarRow, number, whole
 from grpo_gui.outside.source import WholeFile
 
@@ -42,8 +42,10 @@ class PointTable(WholeFile):
                     self.note("no metric, step and value", f"row {place}")
                 elif record.get("definition"):
                     self._definitions.setdefault(str(record["metric"]), str(record["definition"]))
-        except (csv.Error, ValueError) as error:
+        except csv.Error as error:
             self.note(f"it cannot be read further ({error})")
+        except ValueError as error:
+            self.note(str(error))
         if others:
             names = ", ".join(list(others)[:_SHOWN]) + ", \u2026" * (len(others) > _SHOWN)
             self.note(f"it holds the curves of run {run}, which were taken, and of {names}; export each run to its own")

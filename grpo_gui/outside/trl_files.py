@@ -4,16 +4,15 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from grpo_gui.errors import MissingExtraError
 from grpo_gui.outside.arguments import take_arguments
 from grpo_gui.outside.names import trl_name
+from grpo_gui.outside.parquet_reading import read_parquet
 from grpo_gui.outside.pieces import Piece, RunInfo, Sample, SampleRows, ScalarRow, number, whole
 from grpo_gui.outside.source import WholeFile
 from grpo_gui.outside.step_files import StepFile, StepFiles
 from grpo_gui.outside.texts import text_of
 from grpo_gui.outside.weights import WeightFinder
 
-PARQUET_MISSING = "Parquet files need pyarrow: pip install 'grpo-gui[data]'"
 _KNOWN_COLUMNS = frozenset({"step", "prompt", "completion", "advantage"})
 _MAX_BYTES = 1 << 30
 
@@ -111,27 +110,6 @@ def _samples(path: Path) -> Iterator[Sample]:
     if "prompt" not in columns or "completion" not in columns:
         raise ValueError("it lacks the columns prompt and completion")
     yield from table_samples(columns)
-
-
-def read_parquet(path: Path) -> dict[str, list[object]]:
-    """The columns of a parquet file.
-
-    Raises:
-        MissingExtraError: pyarrow is not installed.
-        ValueError: it is damaged, or not complete yet.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingExtraError(PARQUET_MISSING) from error
-    try:
-        table = pyarrow.parquet.read_table(path)
-        return {str(name): table.column(place).to_pylist() for place, name in enumerate(table.column_names)}
-    except (pyarrow.ArrowException, OverflowError, UnicodeDecodeError, OSError) as error:  # OSError: damaged pages
-        raise ValueError(
-            f"it cannot be read as parquet ({str(error).splitlines()[0] if str(error) else error!r})"
-        ) from error
 
 
 def table_samples(columns: dict[str, list[object]]) -> Iterator[Sample]:
