@@ -41,9 +41,10 @@ def train(database, model, *arguments):
 
 
 def curves(database, run_id=1):
-    """Every stored number of a run but the times."""
+    """Every stored number of a run but the times, and but what was measured of the snapshots as files: they hold the
+    time, and each is compared with the one before of the same process."""
     with StoreReader(database) as reader:
-        names = [name for name in reader.series_names(run_id) if not is_timing(name)]
+        names = [one for one in reader.series_names(run_id) if not is_timing(one) and not one.startswith("snapshot/")]
         points = [reader.points(run_id, name) for name in names]
         groups = [reader.groups_of_step(run_id, step) for step in range(1, (reader.newest_step(run_id) or 0) + 1)]
     texts = [[sample.text for group in step for sample in group.completions] for step in groups]
