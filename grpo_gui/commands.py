@@ -30,7 +30,7 @@ class HandOver:
 
 @dataclass(frozen=True, slots=True)
 class SaveSnapshot:
-    """Make a snapshot after the step at hand, or at once while paused; it is pinned."""
+    """Make a snapshot after the step at hand, or at once while paused or waiting for ratings; it is pinned."""
 
 
 @dataclass(frozen=True, slots=True)

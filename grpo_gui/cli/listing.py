@@ -49,7 +49,9 @@ def run_lines(database: Path) -> Iterator[str]:
 def _run_line(run: RunRecord) -> str:
     metrics = dict(run.final_metrics)
     started = datetime.fromtimestamp(run.created_s).strftime("%Y-%m-%d %H:%M")
-    reward, held_out = _number(metrics.get("reward")), _number(metrics.get("eval/accuracy"))
+    newest = metrics.get("eval/reward")  # as the Runs view shows it
+    held_out = _number(metrics.get("eval/accuracy") if newest is None else newest)
+    reward = _number(metrics.get("reward"))
     return f"{run.id:>4}  {run.status.value:<12} {run.steps_done:>6}  {reward:>6}  {held_out:>8}  {started}  {run.name}"
 
 

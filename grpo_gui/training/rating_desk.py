@@ -55,18 +55,24 @@ class RatingDesk:
             learner.next_config = replace(learner.next_config, rating_mode=mode)
 
     def ask(
-        self, learner: Learner, progress: StepInProgress, obey: Callable[[], None], save: Callable[[], object]
+        self,
+        learner: Learner,
+        progress: StepInProgress,
+        obey: Callable[[], None],
+        save: Callable[[], object],
+        snapshot: Callable[[], None],
     ) -> None:
         """Put what people say into a step whose rollout is done.
 
-        `obey` does what the commands ask: it raises to end the run, and returns after a pause. `save` saves the state.
+        `obey` does what the commands ask: it raises to end the run, and returns after a pause. `save` saves the state;
+        `snapshot` makes a snapshot if one was asked for.
         """
         step, config = learner.step + 1, learner.config
         self.people.refresh()
         self._controls.take_continue_without()  # an answer to an earlier question
         if config.rating_mode == "wait":
             with learner.clock.stopped():
-                self._wait(learner, progress, obey, save)
+                self._wait(learner, progress, obey, save, snapshot)
         rules = rating_rules(config)
         assert rules is not None  # the run has a human reward
         term = self.people.term_of_step(step, rules, learner.policy, config)
@@ -77,7 +83,12 @@ class RatingDesk:
         progress.term = term
 
     def _wait(
-        self, learner: Learner, progress: StepInProgress, obey: Callable[[], None], save: Callable[[], object]
+        self,
+        learner: Learner,
+        progress: StepInProgress,
+        obey: Callable[[], None],
+        save: Callable[[], object],
+        snapshot: Callable[[], None],
     ) -> None:
         """Show the groups of the step and wait until enough of them are rated, or the user goes on without."""
         step = learner.step + 1
@@ -103,6 +114,7 @@ class RatingDesk:
                 told = now
             self._controls.wait(POLL_S)
             obey()
+            snapshot()
             if self._controls.take_continue_without() or learner.next_config.rating_mode != "wait":
                 break
             self.people.refresh()

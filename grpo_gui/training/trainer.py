@@ -5,6 +5,7 @@ import queue
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -155,8 +156,7 @@ class Trainer:
         check_bf16(device, bf16=self._config.bf16)
         task = task_of(self._config, self._say)
         make_repeatable(device)
-        memory = forecast_sentence(self._config, free_memory_bytes(device))
-        if memory is not None:
+        if (memory := forecast_sentence(self._config, free_memory_bytes(device))) is not None:
             self._say(f"Loading the model. {memory}")
         learner = load_learner(self._config, device, task)
         self._take_up(learner)
@@ -193,11 +193,8 @@ class Trainer:
         self._snapshots.begin(learner)
 
     def _load(self, learner: Learner) -> None:
-        path = newest_state(self._state_dir)
-        if path is None:
-            raise TrainingError(
-                f"There is no training state in {self._state_dir}, so this run cannot go on; start a new one."
-            )
+        if (path := newest_state(self._state_dir)) is None:
+            raise TrainingError(f"There is no training state in {self._state_dir} to go on from; start a new run.")
         state = load_state(path)
         restore(learner, state, ratings=self._ratings)
         if self._desk is not None:
@@ -252,7 +249,8 @@ class Trainer:
 
     def _ask_people(self, learner: Learner, progress: StepInProgress) -> None:
         if self._desk is not None:
-            self._desk.ask(learner, progress, lambda: self._obey(learner), lambda: self._save(learner))
+            save, snapshot = partial(self._save, learner), partial(self._make_wished_snapshot, learner)
+            self._desk.ask(learner, progress, partial(self._obey, learner), save, snapshot)
 
     def _wait_for_store(self, learner: Learner) -> None:
         self._waited_s = 0.0
@@ -360,8 +358,10 @@ class Trainer:
             self._say(problem)
 
     def _make_wished_snapshot(self, learner: Learner) -> None:
-        """While paused, where the state is saved already: make a snapshot if one was asked for."""
-        if self._controls.take_snapshot_wish() and (problem := self._make_snapshot(learner, "hand", self._saved)):
+        """While the run stands still: make a snapshot if one was asked for."""
+        if not self._controls.take_snapshot_wish():
+            return
+        if problem := self._save(learner) or self._make_snapshot(learner, "hand", self._saved):
             self._say(problem)
 
     def _save(self, learner: Learner) -> str:

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QProgressBar, QSizePolicy, QWidget
 
 from grpo_gui.events import Event, RunStatus, StepCompleted
 from grpo_gui.store.records import RunRecord
+from grpo_gui.training.rating_rules import awaited_step
 from grpo_gui.ui import theme
 from grpo_gui.ui.formatting import count, duration
 from grpo_gui.ui.run_config import planned_steps, total_steps
@@ -87,6 +88,8 @@ class Progress(QWidget):
         self.left.setText(self._left(run, total))
 
     def _left(self, run: RunRecord, total: int) -> str:
+        if run.status is RunStatus.WAITING and awaited_step(run.message) is not None:
+            return "for ratings"
         if run.status is not RunStatus.RUNNING:
             return ""
         if run.id != self._recent_run:

@@ -25,6 +25,7 @@ def test_that_runs_lists_the_runs_as_before(database):
         lines = result.stdout.splitlines()
         assert lines[0].split() == ["id", "state", "steps", "reward", "held-out", "started", "name"]
         assert [line.split()[0] for line in lines[1:]] == ["2", "1"]
+        assert [line.split()[4] for line in lines[1:]] == ["0.750", "0.750"]  # the reward, as in the Runs view
 
 
 def test_that_a_run_goes_through_a_file_into_another_database(database, tmp_path):

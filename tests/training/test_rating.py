@@ -5,7 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from grpo_gui.commands import ContinueWithout, HandOver, Pause, Resume, SetRatingMode, SetRatingShrink, Stop
+from grpo_gui.commands import (
+    ContinueWithout,
+    HandOver,
+    Pause,
+    Resume,
+    SaveSnapshot,
+    SetRatingMode,
+    SetRatingShrink,
+    Stop,
+)
 from grpo_gui.errors import StoreError
 from grpo_gui.events import (
     GroupRef,
@@ -14,6 +23,7 @@ from grpo_gui.events import (
     RatingModeSet,
     RatingsSettled,
     RunStatus,
+    SnapshotSaved,
     StepCompleted,
     TrainerStatus,
 )
@@ -319,6 +329,15 @@ def test_that_a_waiting_update_goes_on_without(make):
     assert rig.run() is RunStatus.FINISHED
     assert rig.uses == []
     assert rig.sink.statuses[-3:] == [RunStatus.WAITING, RunStatus.RUNNING, RunStatus.FINISHED]
+
+
+def test_that_a_snapshot_asked_for_while_an_update_waits_is_made_at_once_and_kept(make):
+    rig = on_waiting(make(rating_mode="wait", steps=2), SaveSnapshot())
+    rig.when(SnapshotSaved, lambda event: event.reason == "hand" and rig.commands.put(Stop()))
+    assert rig.run() is RunStatus.STOPPED
+    snapshot, *_ = rig.sink.of(SnapshotSaved)
+    assert (snapshot.step, snapshot.reason) == (0, "hand")
+    assert rig.sink.of(StepCompleted) == []
 
 
 def answer_at_step(rig, step, action):

@@ -39,7 +39,7 @@ class ImportDialog(QDialog):
         self.setMinimumWidth(theme.px(560))
         self.field = QLineEdit()
         self.field.setAccessibleName("Folder or file")
-        self.field.setPlaceholderText("A folder or a file; ssh://host/path to follow one on another machine")
+        self.field.setPlaceholderText("A folder, a file, or ssh://host/path")
         self.folder = button("Folder\u2026", "folder", tooltip="Choose a folder.")
         self.file = button("File\u2026", "file", tooltip="Choose a file.")
         self.follow = QCheckBox("Keep following while the run goes on")

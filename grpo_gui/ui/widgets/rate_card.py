@@ -12,7 +12,6 @@ from grpo_gui.ui.widgets.key_cap import KeyCap
 from grpo_gui.ui.widgets.labels import ElidedLabel, Pill, label, set_look
 
 HEIGHT, LOW = 132, 92  # at least; low where the answer is one short line
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 class RateCard(QFrame):
@@ -48,8 +47,7 @@ class RateCard(QFrame):
         self.key.setText(slot.key)
         self.count.setText(f"\u00d7{slot.count}")
         self.count.setVisible(slot.count > 1)
-        words = _NUMBERS[slot.count] if slot.count < len(_NUMBERS) else str(slot.count)
-        self.equal.setText(f"{words} equal answers, rated once" if slot.count > 1 else "")
+        self.equal.setText("equal answers" if slot.count > 1 else "")
         self.text.show_answer(slot.text, slot.differs)
         self.length.setText(slot.length)
         self.footnote.setText(slot.footnote)

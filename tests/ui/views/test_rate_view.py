@@ -125,7 +125,7 @@ def test_that_the_prompt_stands_once_and_equal_answers_are_merged_with_a_count(v
     assert len(on_screen(view)) == 4
     merged = view.cards.cards[card_with(view, "the sky is blue")]
     assert merged.count.text() == "×2"
-    assert merged.equal.text() == "two equal answers, rated once"
+    assert merged.equal.text() == "equal answers"
 
 
 def test_that_only_differences_to_the_most_common_answer_are_marked(view):
