@@ -2,7 +2,8 @@ import logging
 import queue
 import threading
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -96,18 +97,27 @@ def wait_until(condition, timeout_s: float = 60) -> None:
         threading.Event().wait(0.05)
 
 
+@contextmanager
+def background_run(run_id: int, database: Path, writer: StoreWriter) -> Iterator[BackgroundHandle]:
+    """A process that trains the run until the block ends, also when a check in it fails."""
+    handle = start_background(run_id, database, writer)
+    try:
+        yield handle
+    finally:
+        assert handle.stop(60)
+
+
 def test_that_a_process_goes_on_with_the_run_and_obeys_until_it_is_stopped(tiny_model, tmp_path):
     database = tmp_path / "runs.db"
     with closing(StoreWriter.open(database)) as writer:
         run_id = hand_over_a_run(writer, database, tiny_config(tiny_model, steps=10**6))
         writer.post_command(run_id, Stop())  # left over: must not end the new process
-        handle = start_background(run_id, database, writer)
-        assert handle.run_id == run_id
-        assert handle.is_running()
-        handle.post(SetHyperparameters(beta=0.25))
-        wait_until(lambda: changes(database, run_id) and record(database, run_id).steps_done > 2)
-        assert BackgroundHandle(run_id, database, writer).is_running(), "as another window sees it"
-        assert handle.stop(60)
+        with background_run(run_id, database, writer) as handle:
+            assert handle.run_id == run_id
+            assert handle.is_running()
+            handle.post(SetHyperparameters(beta=0.25))
+            wait_until(lambda: changes(database, run_id) and record(database, run_id).steps_done > 2)
+            assert BackgroundHandle(run_id, database, writer).is_running(), "as another window sees it"
     run = record(database, run_id)
     assert run.status is RunStatus.STOPPED
     assert [(change.name, change.new) for change in changes(database, run_id)] == [("beta", 0.25)]
@@ -127,12 +137,11 @@ def test_that_a_run_that_another_process_trains_is_not_continued(tiny_model, tmp
     database = tmp_path / "runs.db"
     with closing(StoreWriter.open(database)) as writer:
         run_id = hand_over_a_run(writer, database, tiny_config(tiny_model, steps=10**6))
-        handle = start_background(run_id, database, writer)
-        with pytest.raises(BadInputError, match=f"Run {run_id} is being trained already"):
-            TrainerThread(tiny_config(tiny_model), run_id, writer, run_files_dir(database, run_id), resume=True)
-        assert writer.flush()
-        assert record(database, run_id).status.is_active
-        assert handle.stop(60)
+        with background_run(run_id, database, writer):
+            with pytest.raises(BadInputError, match=f"Run {run_id} is being trained already"):
+                TrainerThread(tiny_config(tiny_model), run_id, writer, run_files_dir(database, run_id), resume=True)
+            assert writer.flush()
+            assert record(database, run_id).status.is_active
 
 
 def test_that_a_process_that_cannot_start_is_reported_with_its_log(tiny_model, tmp_path, monkeypatch):

@@ -16,6 +16,8 @@ DEAD_STEPS = 20
 _LEAST_POINTS = 4  # for an interval: two are used up by the line itself
 # 97.5 % points of Student's t for 1, 2, ... degrees of freedom; 2.0 beyond
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_CLEAR_FALL = 0.1  # share of the first value
+_JUMPS = 4.0  # times the usual difference of two neighbours
 _NOT_FINITE_IN = ("loss", "grad_norm", "kl", "entropy", "reward")
 
 
@@ -83,8 +85,24 @@ def learning(run: RunSeries) -> Cell:
     change = change_of(series)
     value = series.last_value if series is held_out else series.last_smoothed(0.88)
     words = change.wordings if change is not None else ("change after the next evaluation",)
+    tone = _tone(change)
     short = "held-out" if series is held_out else "in training"
-    return Cell(number(value), name, words[0], _tone(change), words[1:], short)
+    if series is held_out and tone != "good" and (start := _fallen_from(series)) is not None:
+        words, tone = (f"down from {number(start)} at the start", f"down from {number(start)}"), "warn"
+    return Cell(number(value), name, words[0], tone, words[1:], short)
+
+
+def _fallen_from(series: MetricSeries) -> float | None:
+    """The first value of a curve when the newest lies clearly below it, else None.
+
+    A line over the newest steps does not show a sudden fall: at the fall it fits badly, and afterwards it is level.
+    """
+    values = series.values[np.isfinite(series.values)]
+    if len(values) < _LEAST_POINTS:
+        return None
+    start, jumps = float(values[0]), np.abs(np.diff(values))
+    clear = max(_CLEAR_FALL * abs(start), _JUMPS * float(np.median(jumps)))
+    return start if start - float(values[-1]) > clear else None
 
 
 def _tone(change: Change | None) -> str:

@@ -67,6 +67,39 @@ def test_that_the_held_out_reward_is_told_once_there_is_one():
     assert (cell.headline, cell.unit) == ("0.61", "held-out reward")
 
 
+def held_out(values):
+    run = RunSeries(1)
+    for place, value in enumerate(values):
+        run.take(EvalCompleted(1, 10 * place, 0.0, (("eval/reward", value),)))
+    return verdicts.learning(run)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.7, 0.72, 0.0, 0.0],  # the line over a sudden fall fits badly
+        [0.7, 0.1] + [0.0] * 8,  # and long after it is level
+        [0.7, 0.6, 0.5, 0.4, 0.35, 0.33, 0.34, 0.33, 0.34, 0.33, 0.34],
+    ],
+)
+def test_that_a_run_that_fell_since_its_start_says_so(values):
+    cell = held_out(values)
+    assert (cell.sentence, cell.tone) == ("down from 0.70 at the start", "warn")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [0.7, 0.8, 0.66, 0.75, 0.64],  # as far as it goes up and down anyway
+        [0.7, 0.75, 0.72, 0.71, 0.73],  # it did not fall
+        [0.7, 0.0, 0.1, 0.2, 0.3, 0.4],  # it fell, and it rises
+        [0.7, 0.0, 0.0],  # too early to say what is usual
+    ],
+)
+def test_that_noise_and_a_recovery_are_no_fall_since_the_start(values):
+    assert "at the start" not in held_out(values).sentence
+
+
 def test_that_the_signal_counts_groups_that_teach():
     run = RunSeries(1)
     run.take(step_completed(1, 1, frac_reward_zero_std=0.25, **{"dead_groups/all_right": 0.25}))
