@@ -108,7 +108,7 @@ class RunForm(QScrollArea):
         if self._awaits_ratings():
             return "Rate the first groups", ""
         if workspace.is_starting or self._is_warming_up():
-            return "Warming up\u2026", "The run starts as soon as torch is warm."
+            return "Warming up\u2026", "The run starts as soon as torch is ready."
         if workspace.is_training and workspace.trained_run is not None:
             title = run_title(workspace.trained_run)
             return "Start training", f"{title} is training in this window; stop it or move it to the background first."
@@ -206,9 +206,7 @@ class RunForm(QScrollArea):
         column = QVBoxLayout()
         column.setSpacing(4)
         column.addWidget(label("Train a policy with GRPO", "hero"))
-        lead = (
-            "The default run is filled in. Start it, and reward, advantages, clipping and KL are drawn while it learns."
-        )
+        lead = "A whole run is filled in. Start it, and reward, advantages, clipping and KL are drawn while it learns."
         column.addWidget(label(lead, "lead"))
         column.addSpacing(12)
         column.addLayout(self._columns)

@@ -60,7 +60,7 @@ class PreviewCard(Card):
         self.body.addWidget(self.table)
         self.body.addWidget(self.sentence)
         self.again.clicked.connect(self._another)
-        self._show_waiting("Samples appear here once torch is warm.")
+        self._show_waiting("Samples appear here once torch is ready.")
 
     def set_ready(self) -> None:
         """Tell that torch is warm: from now on samples are drawn."""
