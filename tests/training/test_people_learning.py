@@ -104,4 +104,5 @@ def test_that_coin_flips_as_the_only_reward_lose_all_weight_before_they_do_harm(
     outcome = train(tmp_path, (HUMAN,), coin_flips, seed=seed, steps=60, share=0.5)
     assert outcome.trust[-1] == 0
     assert outcome.optimizer_steps[-1] == outcome.optimizer_steps[-20]
-    assert abs(outcome.after - outcome.before) <= 0.06  # fully trusted, they cost .11 and .13 with two of these seeds
+    # at the full learning rate they cost .11 and .13 with two of these seeds
+    assert abs(outcome.after - outcome.before) <= 0.06
