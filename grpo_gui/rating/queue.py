@@ -55,6 +55,11 @@ def is_audited(ref: GroupRef) -> bool:
     return zlib.crc32(f"{ref.run_id}/{ref.step}/{ref.index}".encode()) % AUDIT_ONE_IN == 0
 
 
+def has_choice(texts: Iterable[str]) -> bool:
+    """Whether the answers of a group differ; one whose answers are all alike is never shown."""
+    return len(set(texts)) > 1
+
+
 def is_turn_of_repeat(number: int, repeats: int) -> bool:
     """Whether the group shown as the `number`th, from 1, should be one rated before; `repeats` were shown until then.
 
@@ -89,7 +94,7 @@ class Queue:
         self._entries = log.standing(rater)
         self._awaited, self._newest, self._max_age = awaited_step, newest_step, max_age
         seen = {entry.event.group for entry in self._entries}
-        self.unrated = [g for g in groups if g.ref not in seen and len(set(g.texts)) > 1 and not self._is_too_old(g)]
+        self.unrated = [g for g in groups if g.ref not in seen and has_choice(g.texts) and not self._is_too_old(g)]
         self._judge = _Judge(log, groups)
         self._repeats = _repeatable(self._entries, self._groups)
 

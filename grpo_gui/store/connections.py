@@ -33,7 +33,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
             f"The folder {path.parent} for the database cannot be made ({error.strerror}). Choose another database."
         ) from error
     try:
-        connection = sqlite3.connect(path.absolute().as_uri(), uri=True, isolation_level=None)  # others are attached so
+        connection = sqlite3.connect(path.absolute(), uri=True, isolation_level=None)  # others are attached by URI
     except sqlite3.Error as error:
         raise store_error(error, path) from error
     try:

@@ -3,11 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from grpo_gui.commands import SetRatingShrink
 from grpo_gui.events import Event, GroupsSampled, HyperparameterChanged, RatingModeSet, RunStatus
 from grpo_gui.rating.progress import RATING_USES
+from grpo_gui.rating.queue import has_choice
 from grpo_gui.training.controls import Controls, RatingChange
 from grpo_gui.training.human_term import HumanTerm, with_human_values
 from grpo_gui.training.learner import Learner, StepInProgress
@@ -19,6 +20,14 @@ from grpo_gui.training.samples import group_samples, unlearned
 POLL_S = 0.25  # between two looks for ratings; commands are obeyed at once
 QUICK_S = 2.0  # a state that takes longer is saved now and then only
 TELL_S = 10.0  # between two messages of the waiting time
+
+
+class Meanwhile(NamedTuple):
+    """What a trainer does while an update waits for ratings."""
+
+    obey: Callable[[], None]  # do what the commands ask: raises to end the run, returns after a pause
+    save: Callable[[], object]  # the state
+    make_wished_snapshot: Callable[[], None]  # if one was asked for
 
 
 class RatingDesk:
@@ -54,25 +63,14 @@ class RatingDesk:
             learner.config = replace(learner.config, rating_mode=mode)
             learner.next_config = replace(learner.next_config, rating_mode=mode)
 
-    def ask(
-        self,
-        learner: Learner,
-        progress: StepInProgress,
-        obey: Callable[[], None],
-        save: Callable[[], object],
-        snapshot: Callable[[], None],
-    ) -> None:
-        """Put what people say into a step whose rollout is done.
-
-        `obey` does what the commands ask: it raises to end the run, and returns after a pause. `save` saves the state;
-        `snapshot` makes a snapshot if one was asked for.
-        """
+    def ask(self, learner: Learner, progress: StepInProgress, meanwhile: Meanwhile) -> None:
+        """Put what people say into a step whose rollout is done."""
         step, config = learner.step + 1, learner.config
         self.people.refresh()
         self._controls.take_continue_without()  # an answer to an earlier question
         if config.rating_mode == "wait":
             with learner.clock.stopped():
-                self._wait(learner, progress, obey, save, snapshot)
+                self._wait(learner, progress, meanwhile)
         rules = rating_rules(config)
         assert rules is not None  # the run has a human reward
         term = self.people.term_of_step(step, rules, learner.policy, config)
@@ -82,21 +80,14 @@ class RatingDesk:
         progress.rollout = judge(drawn, rollout.read, rollout.prompt_ids, learner.scorer, config, term)
         progress.term = term
 
-    def _wait(
-        self,
-        learner: Learner,
-        progress: StepInProgress,
-        obey: Callable[[], None],
-        save: Callable[[], object],
-        snapshot: Callable[[], None],
-    ) -> None:
+    def _wait(self, learner: Learner, progress: StepInProgress, meanwhile: Meanwhile) -> None:
         """Show the groups of the step and wait until enough of them are rated, or the user goes on without."""
         step = learner.step + 1
         rollout = progress.rollout
         groups = group_samples(rollout, unlearned(rollout), learner.policy.tokenizer, learner.scorer.sources)
         self._emit(GroupsSampled(self._run_id, step, groups))
-        # Groups whose answers are all alike are shown to nobody: waiting for them would have no end.
-        shown = {group.index for group in groups if len({one.text for one in group.completions}) > 1}
+        # Groups without a choice are shown to nobody: waiting for them would have no end.
+        shown = {group.index for group in groups if has_choice(one.text for one in group.completions)}
         started_s = time.monotonic()
         told: tuple[int, int] | None = None
         while True:
@@ -106,15 +97,15 @@ class RatingDesk:
                 break
             if told is None and self._save_s < QUICK_S:
                 begun_s = time.monotonic()
-                save()  # what people said of earlier steps must be worth it also when this process is killed now
+                meanwhile.save()  # what people said of earlier steps must count also when this process is killed now
                 self._save_s = time.monotonic() - begun_s
             waited_s = time.monotonic() - started_s
             if (now := (len(rated), int(waited_s / TELL_S))) != told or self._status() is not RunStatus.WAITING:
                 self._become(RunStatus.WAITING, waiting_sentence(step, len(rated), quorum, len(groups), waited_s))
                 told = now
             self._controls.wait(POLL_S)
-            obey()
-            snapshot()
+            meanwhile.obey()
+            meanwhile.make_wished_snapshot()
             if self._controls.take_continue_without() or learner.next_config.rating_mode != "wait":
                 break
             self.people.refresh()

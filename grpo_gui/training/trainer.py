@@ -48,7 +48,7 @@ from grpo_gui.training.machine import machine_metrics
 from grpo_gui.training.memory_forecast import forecast_sentence
 from grpo_gui.training.people import People
 from grpo_gui.training.preparing import load_learner
-from grpo_gui.training.rating_desk import RatingDesk
+from grpo_gui.training.rating_desk import Meanwhile, RatingDesk
 from grpo_gui.training.rating_rules import has_human_reward
 from grpo_gui.training.rating_source import RatingSource
 from grpo_gui.training.run_task import task_of
@@ -249,8 +249,9 @@ class Trainer:
 
     def _ask_people(self, learner: Learner, progress: StepInProgress) -> None:
         if self._desk is not None:
-            save, snapshot = partial(self._save, learner), partial(self._make_wished_snapshot, learner)
-            self._desk.ask(learner, progress, partial(self._obey, learner), save, snapshot)
+            obey, save = partial(self._obey, learner), partial(self._save, learner)
+            meanwhile = Meanwhile(obey, save, partial(self._make_wished_snapshot, learner))
+            self._desk.ask(learner, progress, meanwhile)
 
     def _wait_for_store(self, learner: Learner) -> None:
         self._waited_s = 0.0

@@ -4,7 +4,6 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHeaderView,
     QSizePolicy,
     QStyle,
     QStyledItemDelegate,
@@ -17,6 +16,7 @@ from grpo_gui.events import CompletionSample, GroupSample
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.models.group_table_model import ADVANTAGE, REWARD, TEXT, VALUE_ROLE, GroupTableModel
 from grpo_gui.ui.widgets.bars import AdvantageBarDelegate, RewardBarDelegate, advantage_limit
+from grpo_gui.ui.widgets.plain_table import make_plain
 
 _MOST_ROWS = 8  # more of them scroll
 _REWARD_WIDTH = 100
@@ -37,18 +37,8 @@ class GroupTable(QTableView):
         self.setAccessibleName("Completions of the group")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(20)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        make_plain(self, (TEXT,))
         self.setItemDelegateForColumn(TEXT, _MonoDelegate(self))
         self.setItemDelegateForColumn(REWARD, RewardBarDelegate(self, VALUE_ROLE, lambda: self._bounds))
         self.setItemDelegateForColumn(ADVANTAGE, AdvantageBarDelegate(self, VALUE_ROLE, self._limit))

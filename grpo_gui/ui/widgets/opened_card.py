@@ -3,7 +3,7 @@
 import time
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from grpo_gui.ui import theme, tokens
 from grpo_gui.ui.formatting import duration, number
@@ -12,6 +12,7 @@ from grpo_gui.ui.widgets.bars import AdvantageBarDelegate, RewardBarDelegate, ad
 from grpo_gui.ui.widgets.buttons import link
 from grpo_gui.ui.widgets.card import Card
 from grpo_gui.ui.widgets.labels import label
+from grpo_gui.ui.widgets.plain_table import make_plain
 
 _TITLE = "Previous group, now open"
 _WIDTHS = {SAID: 84, COUNT: 56, TERM: 150, PROGRAM: 130}
@@ -101,15 +102,7 @@ class OpenedCard(Card):
         table.setAccessibleName(_TITLE)
         table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
-        table.setShowGrid(False)
-        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        table.verticalHeader().hide()
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = table.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
+        make_plain(table, (TEXT,))
         table.setItemDelegateForColumn(TERM, AdvantageBarDelegate(table, VALUE_ROLE, self._limit))
         table.setItemDelegateForColumn(PROGRAM, RewardBarDelegate(table, VALUE_ROLE, self._bounds))
 

@@ -20,6 +20,25 @@ class Columns:
     give_way: Sequence[int]  # left out where there is less, the first one first
 
 
+def make_plain(table: QTableView, stretched: Sequence[int]) -> None:
+    """Take away grid, row numbers, the bar below and what a header does to the mouse; the rest of the width is shared.
+
+    The model must be set already.
+    """
+    table.setShowGrid(False)
+    table.setTabKeyNavigation(False)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.verticalHeader().hide()
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    header = table.horizontalHeader()
+    header.setSectionsClickable(False)
+    header.setHighlightSections(False)
+    header.setMinimumSectionSize(20)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    for column in stretched:
+        header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+
+
 class PlainTable(QTableView):
     """Rows without grid and numbers, one chosen at a time. A subclass follows the theme with `restyle`."""
 
@@ -31,19 +50,8 @@ class PlainTable(QTableView):
         self.setAccessibleName(name)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setShowGrid(False)
-        self.setTabKeyNavigation(False)
         self.setWordWrap(False)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verticalHeader().hide()
-        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        header = self.horizontalHeader()
-        header.setSectionsClickable(False)
-        header.setHighlightSections(False)
-        header.setMinimumSectionSize(20)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for column in columns.stretched:
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        make_plain(self, columns.stretched)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Let columns give way in the order of their weight."""
