@@ -1,6 +1,7 @@
 """Opens the database for the writer and for readers, after looking whether it is one of ours and of our version."""
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -152,7 +153,7 @@ def _check_place(path: Path) -> None:
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     version = _version(connection, path)
-    connection.execute("PRAGMA journal_mode = WAL")
+    _use_wal(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA journal_size_limit = {64 << 20}")
@@ -163,6 +164,19 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("ROLLBACK")
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log. SQLite does not wait here while another process makes the same new database."""
+    end_s = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > end_s:
+                raise
+            time.sleep(0.02)
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:
